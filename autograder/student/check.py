@@ -1,0 +1,69 @@
+"""`check`, which answers a learner at once, and `grade`, which hands evidence to the grader."""
+
+from __future__ import annotations
+
+import importlib
+import random
+from typing import Any
+
+from autograder import evidence
+from autograder.student import channel, session
+from autograder.student.observe import observe
+from autograder.student.probes import probe_for
+from autograder.verdict import PASSED, Verdict
+
+
+def check(exercise: str, *objects: Any) -> None:
+    """Check your answer to `exercise` ("3.2") and show the verdict.
+
+    In the classroom edition this runs the worked examples; further checks run at grading. In the self-study edition
+    it runs everything, on fresh random cases each time. Under nbgrader's Validate a failed check raises
+    AssertionError; under the grader nothing happens here.
+    """
+    if session.execution() == "autograde":
+        return
+    verdict = verdict_on(exercise, *objects)
+    if session.execution() == "validate":
+        if verdict.status != PASSED:
+            raise AssertionError(f"{exercise} {verdict.status}: {verdict.message.splitlines()[0]}")
+        return
+    from autograder.student import cards, progress
+
+    cards.show(verdict)
+    progress.record(verdict)
+
+
+def verdict_on(exercise: str, *objects: Any) -> Verdict:
+    """The verdict that `check` shows, reached in this process.
+
+    This is the one place where the student half asks for the trusted half: by name, and only where a learner and
+    nobody else looks at the result.
+    """
+    exercises = importlib.import_module("autograder.exercises")
+    judging = importlib.import_module("autograder.exercises.judging")
+    spec = exercises.exercise(exercise)
+    everything = session.current.edition == session.SELF_STUDY
+    cases = list(spec.worked())
+    if everything:
+        cases += spec.cases(random.Random())
+    observations = observe(probe_for(exercise), cases, objects)
+    verdict: Verdict = judging.judge(spec, cases, observations, worked_only=not everything)
+    return verdict
+
+
+def grade(exercise: str, *objects: Any) -> float:
+    """Run the grader's cases and hand in what your code computed. The verdict is reached elsewhere; returns 0.0."""
+    from IPython.display import display
+
+    cases = channel.take(exercise)
+    if cases is None:
+        print(f"{exercise}: hidden checks run at grading.")
+        return 0.0
+    observations = observe(probe_for(exercise), cases, objects)
+    try:
+        text = evidence.encode(exercise, observations)
+    except evidence.EvidenceError as error:
+        print(f"{exercise}: {error}.")
+        return 0.0
+    display({evidence.EVIDENCE_MIME: text}, raw=True)
+    return 0.0
