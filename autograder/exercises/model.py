@@ -70,6 +70,8 @@ class Exercise:
     reread: tuple[str, str] | None = None
     # one line for the learner when something the check needs is absent, beyond the name itself
     needs: str = ""
+    # modules that the exercise text itself asks for; others that compute derivatives are flagged for the instructor
+    may_import: tuple[str, ...] = ()
 
     def part_points(self) -> Mapping[str, float]:
         total = sum(part.weight for part in self.parts)

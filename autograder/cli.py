@@ -1,0 +1,102 @@
+"""The command `autograder`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    help="The Backward Pass: build the course, grade notebooks, run a class.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Sandbox = Annotated[str, typer.Option(help="How student code is held: bwrap, or none (see docs/security.md).")]
+
+
+def _stop(message: str) -> typer.Exit:
+    """Say `message` on stderr; exit status 2: it could not be done."""
+    typer.echo(message, err=True)
+    return typer.Exit(2)
+
+
+def _known(lessons: list[str]) -> list[str]:
+    from autograder.lessons import LESSONS, find
+
+    try:
+        return [find(name).name for name in lessons] or [lesson.name for lesson in LESSONS]
+    except KeyError as error:
+        raise _stop(str(error.args[0])) from None
+
+
+@app.command()
+def build(
+    lessons: Annotated[list[str] | None, typer.Argument(help="Lessons to build; all if none is named.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Build nothing; fail if what is committed differs.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite notebooks that somebody has worked in.")] = False,
+) -> None:
+    """Make the notebooks from source/: the instructor's, release/ and notebooks/."""
+    from autograder.authoring.build import build as run
+
+    raise typer.Exit(run(_known(lessons or []), check=check, force=force))
+
+
+@app.command()
+def grade(
+    notebooks: Annotated[list[Path], typer.Argument(help="Notebooks to grade, whatever their names.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list, one object a notebook.")] = False,
+    sandbox: Sandbox = "bwrap",
+) -> None:
+    """Grade notebooks without a gradebook. Exit status 0 when grading worked, whatever the marks; 2 when it could not."""
+    if sandbox not in ("bwrap", "none"):
+        raise _stop(f"--sandbox is bwrap or none, not {sandbox}.")
+    from autograder.grading.course import CourseError
+    from autograder.grading.kernel import BoxUnavailable, Kernel
+    from autograder.grading.single import CannotGrade, as_text, grade_file
+
+    reports, failed = [], False
+    try:
+        with Kernel(sandbox=sandbox) as kernel:
+            for notebook in notebooks:
+                try:
+                    reports.append(grade_file(notebook, kernel))
+                except CannotGrade as error:
+                    typer.echo(str(error), err=True)
+                    failed = True
+    except (BoxUnavailable, CourseError) as error:
+        raise _stop(str(error)) from None
+    if as_json:
+        typer.echo(json.dumps([report.summary() for report in reports], indent=2, ensure_ascii=False))
+    elif reports:
+        typer.echo(as_text(reports))
+    if failed:
+        raise typer.Exit(2)
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Where the made-up course goes.")] = Path("demo"),
+) -> None:
+    """Run the whole round on a made-up class: release, submit, autograde, feedback, export."""
+    from autograder.grading.course import CourseError
+    from autograder.grading.demo import run
+    from autograder.grading.kernel import BoxUnavailable
+
+    try:
+        raise typer.Exit(run(folder))
+    except (BoxUnavailable, CourseError) as error:
+        raise _stop(str(error)) from None
+
+
+def main() -> None:
+    """Entry point of the command; Ctrl-C ends it without a traceback."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        typer.echo("Stopped.", err=True)
+        sys.exit(130)

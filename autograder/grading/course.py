@@ -1,0 +1,48 @@
+"""Where the course is, and the lessons' release notebooks, which are the pattern that submissions are held against."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import nbformat
+from nbformat.notebooknode import NotebookNode
+
+from autograder.lessons import Lesson, find
+
+
+class CourseError(RuntimeError):
+    """Something about the course folder that stops grading; the message says what to do."""
+
+
+def course_root(start: Path | None = None) -> Path:
+    """The nearest folder at or above `start` that holds a course, else the one that this package was installed from."""
+    here = (start or Path.cwd()).resolve()
+    for folder in (here, *here.parents):
+        if (folder / "nbgrader_config.py").is_file():
+            return folder
+    own = Path(__file__).resolve().parents[2]
+    if (own / "nbgrader_config.py").is_file():
+        return own
+    raise CourseError(
+        "No course was found here: there is no nbgrader_config.py in this folder or above it. "
+        "Change into the course's folder and try again."
+    )
+
+
+def release_path(root: Path, lesson: Lesson) -> Path:
+    return root / "release" / lesson.name / f"{lesson.notebook}.ipynb"
+
+
+def pattern(root: Path, lesson: str) -> NotebookNode:
+    """The release notebook of `lesson`. CourseError if it has not been built."""
+    found = find(lesson)
+    path = release_path(root, found)
+    if not path.is_file():
+        raise CourseError(f"Lesson {found.name} has not been built: {path.name} is missing from release/. Run: autograder build")
+    return _read(path, path.stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=16)
+def _read(path: Path, modified: int) -> NotebookNode:
+    return nbformat.read(path, as_version=4)

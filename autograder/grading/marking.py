@@ -1,0 +1,216 @@
+"""Mark one repaired submission: which cells run with which cases, and what the evidence is worth.
+
+This is the engine behind every door (`autograder grade`, stock `nbgrader autograde`, the formgrader's button).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import nbformat
+from nbformat.notebooknode import NotebookNode
+
+from autograder.evidence import EVIDENCE_MIME, VERDICT_MIME, EvidenceError, decode
+from autograder.exercises import exercises_of
+from autograder.exercises.judging import judge
+from autograder.exercises.model import Case, Exercise
+from autograder.grading.kernel import CellJob, CellRun
+from autograder.student.cards import card_html
+from autograder.student.missing_names import explain
+from autograder.verdict import ERROR, FAILED, MANUAL, UNANSWERED, PartVerdict, Verdict
+
+Seed = Callable[[str], Random]  # exercise id -> the generator of its cases
+
+_SHOWS = {"quiz", "show_graph", "show_backward", "show_progress", "plot_style"}
+
+
+@dataclass
+class Marked:
+    """Outcome of one exercise's check cell: what to write into the notebook and the verdict behind it."""
+
+    cell_id: str
+    verdict: Verdict
+
+
+def checks(notebook: NotebookNode, lesson: str) -> dict[str, Exercise]:
+    """The check cells of `notebook`: cell id -> exercise."""
+    known = {exercise.id: exercise for exercise in exercises_of(lesson).exercises}
+    found: dict[str, Exercise] = {}
+    for cell in notebook.cells:
+        data = cell.metadata.get("nbgrader", {})
+        if cell.cell_type == "code" and data.get("grade") and data.get("grade_id") in known:
+            found[cell.id] = known[data["grade_id"]]
+    return found
+
+
+def check_source(exercise: Exercise) -> str:
+    """What a check cell runs under the grader; never taken from the submission."""
+    arguments = "".join(f", {name}" for name in exercise.names)
+    return f'from autograder.student import grade\ngrade("{exercise.id}"{arguments})'
+
+
+def is_experiment(source: str) -> bool:
+    """Whether a cell only shows something to a reader, so that the grader need not run it."""
+    try:
+        body = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return bool(body) and all(map(_only_shows, body))
+
+
+def _only_shows(node: ast.stmt) -> bool:
+    match node:
+        case ast.With(items=[ast.withitem(context_expr=ast.Call(func=ast.Name(id="when_ready")))]):
+            return True
+        case ast.Expr(value=ast.Call(func=ast.Name(id=name))):
+            return name in _SHOWS
+        case ast.Expr(value=ast.Constant()) | ast.Pass():
+            return True
+    return False
+
+
+def jobs(notebook: NotebookNode, lesson: str, seed: Seed) -> list[CellJob]:
+    """The cells to run, in order; a check cell with its own fresh cases."""
+    found = checks(notebook, lesson)
+    made: list[CellJob] = []
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        exercise = found.get(cell.id)
+        if exercise is not None:
+            made.append(CellJob(cell.id, check_source(exercise), exercise.id, cases_of(exercise, seed)))
+        elif cell.source.strip() and not is_experiment(cell.source):
+            made.append(CellJob(cell.id, cell.source))
+    return made
+
+
+def cases_of(exercise: Exercise, seed: Seed) -> list[Case]:
+    """The worked examples, then the random cases of this submission."""
+    return [*exercise.worked(), *exercise.cases(seed(exercise.id))]
+
+
+def mark(
+    notebook: NotebookNode, lesson: str, seed: Seed, outputs: Mapping[str, Sequence[Any]], notes: Mapping[str, str]
+) -> list[Marked]:
+    """Verdicts on all check cells of `notebook`.
+
+    Args:
+        outputs: cell id -> the outputs that running the cell gave.
+        notes: cell id -> why a cell did not end well ("timed out after 10 s"), where it did not.
+    """
+    return [
+        Marked(cell_id, verdict_on(exercise, cases_of(exercise, seed), outputs.get(cell_id, ()), notes.get(cell_id, "")))
+        for cell_id, exercise in checks(notebook, lesson).items()
+    ]
+
+
+def notes_of(runs: Sequence[CellRun]) -> dict[str, str]:
+    return {run.id: run.detail or run.status for run in runs if run.status not in ("ok", "error")}
+
+
+def verdict_on(exercise: Exercise, cases: Sequence[Case], outputs: Sequence[Any], note: str) -> Verdict:
+    """The verdict on one exercise from its check cell's outputs. Whatever is not exactly one piece of evidence is 0."""
+    handed_in = [
+        output["data"][EVIDENCE_MIME]
+        for output in outputs
+        if output.get("output_type") in ("display_data", "execute_result") and EVIDENCE_MIME in output.get("data", {})
+    ]
+    if note:
+        return _nothing(
+            exercise,
+            FAILED,
+            f"Exercise {exercise.id}: the check {note}.\n"
+            "Run your code on one small input by hand and watch where it does not come back.",
+            flag=f"{exercise.id}: {note}",
+        )
+    if len(handed_in) > 1:
+        return _nothing(
+            exercise,
+            ERROR,
+            f"Exercise {exercise.id}: {len(handed_in)} pieces of evidence were handed in, where the check gives one.\n"
+            "Remove code that prints or displays things on behalf of the check.",
+            flag=f"{exercise.id}: evidence was handed in {len(handed_in)} times",
+        )
+    if not handed_in:
+        return _without_evidence(exercise, outputs)
+    try:
+        observations = decode(handed_in[0], exercise.id, len(cases))
+    except EvidenceError as error:
+        return _nothing(
+            exercise,
+            ERROR,
+            f"Exercise {exercise.id}: {error}. Remove code that interferes with the check.",
+            flag=f"{exercise.id}: {error}",
+        )
+    return judge(exercise, cases, observations)
+
+
+def _without_evidence(exercise: Exercise, outputs: Sequence[Any]) -> Verdict:
+    for output in outputs:
+        if output.get("output_type") == "error":
+            found = re.search(r"name '(\w+)' is not defined", str(output.get("evalue", "")))
+            if output.get("ename") == "NameError" and found:
+                text = explain(check_source(exercise).replace("grade(", "check("), found.group(1))
+                return _nothing(exercise, ERROR, text or "")
+            return _nothing(
+                exercise,
+                ERROR,
+                f"Exercise {exercise.id}: the check stopped with {output.get('ename')}: {output.get('evalue')}\n"
+                "Restart the kernel, run the notebook from the top, and see which cell fails first.",
+                flag=f"{exercise.id}: no evidence was handed in ({str(output.get('ename'))[:40]})",
+            )
+    return _nothing(
+        exercise,
+        ERROR,
+        f"Exercise {exercise.id}: no evidence was handed in. If your code replaces functions like print, display "
+        "or grade, remove that.",
+        flag=f"{exercise.id}: no evidence was handed in",
+    )
+
+
+def _nothing(exercise: Exercise, status: str, message: str, flag: str = "") -> Verdict:
+    points = exercise.part_points()
+    parts = [PartVerdict(part.name, part.title, False, 0.0, points[part.name]) for part in exercise.parts]
+    return Verdict(
+        exercise.id, exercise.title, status, 0.0, exercise.points, parts, message=message, reread=exercise.reread,
+        flags=[flag] if flag else [],
+    )  # fmt: skip
+
+
+def verdict_outputs(verdict: Verdict) -> list[NotebookNode]:
+    """The outputs that replace a check cell's own: the card, the verdict as data, and the points as a plain float."""
+    data = {"text/plain": verdict.text(), "text/html": card_html(verdict), VERDICT_MIME: verdict.to_json()}
+    return [
+        nbformat.v4.new_output("display_data", data=data),
+        nbformat.v4.new_output("execute_result", data={"text/plain": repr(float(verdict.score))}, execution_count=None),
+    ]
+
+
+def written_verdicts(notebook: NotebookNode, pattern: NotebookNode, lesson: str) -> list[Verdict]:
+    """The questions that a person marks: waiting, or unanswered where the answer cell still reads as released."""
+    released = {c.metadata.get("nbgrader", {}).get("grade_id"): c.source for c in pattern.cells}
+    answers = {c.metadata.get("nbgrader", {}).get("grade_id"): c.source for c in notebook.cells}
+    verdicts = []
+    for question in exercises_of(lesson).written:
+        untouched = answers.get(question.id, "").strip() in ("", released.get(question.id, "").strip())
+        status, message = (UNANSWERED, "No answer yet.") if untouched else (MANUAL, "A person will read this answer.")
+        verdicts.append(Verdict(question.id, question.title, status, 0.0, question.points, message=message))
+    return verdicts
+
+
+_PREFIXES = sorted(
+    {sys.prefix, sys.base_prefix, str(Path(__file__).resolve().parents[2]), str(Path.home())}, key=len, reverse=True
+)
+_PATH = re.compile("|".join(re.escape(prefix) + r"(?=/)" for prefix in _PREFIXES if len(prefix) > 1))
+
+
+def without_paths(text: str) -> str:
+    """`text` with this machine's folders cut from file names."""
+    return _PATH.sub("…", text)

@@ -1,0 +1,230 @@
+"""The steps that stand in nbgrader's pipeline: read and repair, execute in a box, write verdicts, save, scrub.
+
+nbgrader_config.py puts them in place, so that stock `nbgrader autograde`, the formgrader's button and
+`nbgrader generate_feedback` work as their users know them.
+"""
+
+from __future__ import annotations
+
+import atexit
+import copy
+import re
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import nbformat
+from nbconvert.exporters import NotebookExporter
+from nbformat.notebooknode import NotebookNode
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
+from nbgrader.utils import is_grade, is_task
+from traitlets import Enum, Float, Integer
+
+from autograder.evidence import EVIDENCE_MIME
+from autograder.grading import marking, seeds, single
+from autograder.grading.course import CourseError, course_root, pattern
+from autograder.grading.kernel import Kernel, Limits
+from autograder.grading.reading import Unreadable, read_file
+from autograder.grading.repair import repair
+from autograder.lessons import find
+
+NOTES_ID = "autograder-notes"
+HIDDEN_MARK = "### BEGIN HIDDEN TESTS"
+
+_kernels: dict[tuple[str, Limits], Kernel] = {}
+
+
+def shared_kernel(sandbox: str, limits: Limits) -> Kernel:
+    """One warmed kernel a process and setting, closed when the process ends."""
+    key = (sandbox, limits)
+    if key not in _kernels:
+        _kernels[key] = Kernel(sandbox=sandbox, limits=limits)
+        atexit.register(_kernels[key].close)
+    return _kernels[key]
+
+
+def _lesson(resources: dict[str, Any]) -> str | None:
+    """The lesson being graded, or None for an assignment that is not one of the course's lessons."""
+    try:
+        return find(resources["nbgrader"]["assignment"]).name
+    except KeyError:
+        return None
+
+
+def root_of(resources: dict[str, Any]) -> Path:
+    """The course folder: where the gradebook is, if a course is there, else the nearest one from here."""
+    url = str(resources["nbgrader"]["db_url"])
+    if url.startswith("sqlite:///"):
+        folder = Path(url.removeprefix("sqlite:///")).resolve().parent
+        if (folder / "nbgrader_config.py").is_file():
+            return folder
+    return course_root()
+
+
+class RepairingExporter(NotebookExporter):
+    """Reads a submission whatever its state, and brings it back into its lesson's shape.
+
+    A file that is no notebook becomes the unfilled lesson with a note that says why: zero, flagged, and the class goes
+    on. The second pass over an already repaired notebook reads it as it is.
+    """
+
+    def from_filename(self, filename: str, resources: Any = None, **kw: Any) -> Any:
+        lesson = _lesson(resources) if resources else None
+        if lesson is None or not getattr(self.parent, "_sanitizing", True):
+            return super().from_filename(filename, resources=resources, **kw)
+        like = pattern(root_of(resources), lesson)
+        try:
+            repaired = repair(read_file(Path(filename)), like)
+            notebook, flags, digest = repaired.notebook, repaired.flags, repaired.digest
+        except (Unreadable, OSError) as error:
+            reason = str(error) if isinstance(error, Unreadable) else f"the file could not be read ({error.strerror})"
+            notebook, flags, digest = copy.deepcopy(like), [f"no notebook was handed in: {reason}"], ""
+        notebook.metadata["autograder"] = {"flags": flags, "digest": digest}
+        resources["metadata"] = {"name": Path(filename).stem, "path": str(Path(filename).parent)}
+        return self.from_notebook_node(notebook, resources=resources, **kw)
+
+
+class Execute(NbGraderPreprocessor):
+    """Runs a repaired submission in a box, each check cell with its own fresh cases."""
+
+    sandbox = Enum(
+        ["bwrap", "none"], "bwrap", help="How student code is held: bubblewrap, or nothing at all (see docs/security.md)."
+    ).tag(config=True)
+    seconds_per_cell = Float(Limits.seconds_per_cell, help="Time limit of one cell, in seconds.").tag(config=True)
+    seconds_total = Float(Limits.seconds_total, help="Time limit of one submission, in seconds.").tag(config=True)
+    memory_bytes = Integer(Limits.memory_bytes, help="Memory limit of one submission, in bytes.").tag(config=True)
+    output_bytes = Integer(Limits.output_bytes, help="Output kept of one cell, in bytes.").tag(config=True)
+
+    def limits(self) -> Limits:
+        return Limits(
+            seconds_per_cell=self.seconds_per_cell,
+            seconds_total=self.seconds_total,
+            memory_bytes=self.memory_bytes,
+            output_bytes=self.output_bytes,
+        )
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        lesson = _lesson(resources)
+        if lesson is None:
+            raise CourseError(
+                f"{resources['nbgrader']['assignment']} is not a lesson of this course, so there are no checks to run. "
+                "Keep other assignments in a course folder of their own, with their own nbgrader_config.py."
+            )
+        kernel = shared_kernel(self.sandbox, self.limits())
+        runs = kernel.run(marking.jobs(nb, lesson, seed_for(nb, resources)))
+        ran = {run.id: run for run in runs}
+        notes = marking.notes_of(runs)
+        for cell in nb.cells:
+            if cell.cell_type == "code":
+                cell.outputs = [_output(x) for x in ran[cell.id].outputs] if cell.id in ran else []
+                cell.execution_count = None
+                if cell.id in notes:
+                    cell.metadata["autograder"] = {"note": notes[cell.id]}
+        return nb, resources
+
+
+def _output(output: dict[str, Any]) -> NotebookNode:
+    node = nbformat.from_dict(output)
+    if node.get("output_type") == "error":
+        node["traceback"] = [marking.without_paths(line) for line in node.get("traceback", [])]
+    elif node.get("output_type") == "stream":
+        node["text"] = marking.without_paths(node.get("text", ""))
+    return node
+
+
+def seed_for(nb: NotebookNode, resources: Any) -> marking.Seed:
+    """The seeds of this submission's cases: the same in every pass over the same file."""
+    secret = seeds.course_secret(root_of(resources))
+    student, lesson = str(resources["nbgrader"]["student"]), str(resources["nbgrader"]["assignment"])
+    digest = str(nb.metadata.get("autograder", {}).get("digest", ""))
+
+    def seed(exercise: str) -> Random:
+        return seeds.rng(secret, student, lesson, digest, exercise)
+
+    return seed
+
+
+class WriteVerdicts(NbGraderPreprocessor):
+    """Judges the evidence and overwrites the outputs of every check cell: card, verdict, points as a plain float."""
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        lesson = _lesson(resources)
+        if lesson is None:
+            return nb, resources
+        outputs = {cell.id: cell.outputs for cell in nb.cells if cell.cell_type == "code"}
+        notes = {
+            cell.id: cell.metadata["autograder"]["note"] for cell in nb.cells if "note" in cell.metadata.get("autograder", {})
+        }
+        marked = marking.mark(nb, lesson, seed_for(nb, resources), outputs, notes)
+        verdicts = {m.cell_id: m.verdict for m in marked}
+        flags = list(nb.metadata.get("autograder", {}).get("flags", []))
+        flags += single.look_at(nb, pattern(root_of(resources), lesson), lesson)
+        for cell in nb.cells:
+            if cell.id in verdicts:
+                cell.outputs = marking.verdict_outputs(verdicts[cell.id])
+                flags += verdicts[cell.id].flags
+            elif cell.cell_type == "code":
+                cell.outputs = [_without_evidence(o) for o in cell.outputs]
+            cell.metadata.pop("autograder", None)
+        nb.metadata["autograder"] = {**nb.metadata.get("autograder", {}), "flags": list(dict.fromkeys(flags))}
+        _note_flags(nb)
+        return nb, resources
+
+
+def _without_evidence(output: NotebookNode) -> NotebookNode:
+    if "data" in output:
+        output["data"].pop(EVIDENCE_MIME, None)
+    return output
+
+
+def _note_flags(nb: NotebookNode) -> None:
+    """One cell on top that tells a grader, and later the student, what was unusual about this notebook."""
+    nb.cells = [cell for cell in nb.cells if cell.id != NOTES_ID]
+    flags = nb.metadata["autograder"]["flags"]
+    if flags:
+        lines = "\n".join(f"- {flag}" for flag in flags)
+        note = nbformat.v4.new_markdown_cell(f"**Notes of the grader**\n\n{lines}")
+        note["id"] = NOTES_ID
+        nb.cells.insert(0, note)
+
+
+class SaveGrades(SaveAutoGrades):
+    """nbgrader's SaveAutoGrades, plus the flag, and no manual grading for task cells that are worth nothing."""
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        nb, resources = super().preprocess(nb, resources)
+        where = resources["nbgrader"]
+        with Gradebook(where["db_url"]) as gradebook:
+            submitted = gradebook.find_submission_notebook(where["notebook"], where["assignment"], where["student"])
+            submitted.flagged = bool(nb.metadata.get("autograder", {}).get("flags"))
+            for cell in nb.cells:
+                # A rubric worth 0 points asks nobody for a mark.
+                if is_task(cell) and not float(cell.metadata.nbgrader.get("points", 0)):
+                    grade = gradebook.find_grade(
+                        cell.metadata.nbgrader["grade_id"], where["notebook"], where["assignment"], where["student"]
+                    )
+                    grade.auto_score = 0.0
+                    grade.needs_manual_grade = False
+            gradebook.db.commit()
+        return nb, resources
+
+
+_SCHEME = re.compile(r"^.*BEGIN MARK SCHEME.*?(?:END MARK SCHEME[^\n]*|\Z)", re.DOTALL | re.MULTILINE)
+
+
+class ScrubFeedback(NbGraderPreprocessor):
+    """Takes out of the feedback what is not for students: hidden tests, mark schemes, evidence, verdict data."""
+
+    def preprocess_cell(self, cell: NotebookNode, resources: Any, index: int) -> tuple[NotebookNode, Any]:
+        if cell.cell_type == "code":
+            if is_grade(cell):
+                cell.source = cell.source.split(HIDDEN_MARK)[0].rstrip()
+                cell.outputs = [o for o in cell.outputs if o.get("output_type") == "display_data"]
+            for output in cell.outputs:
+                for kind in list(output.get("data", {})):
+                    if kind.startswith("application/vnd.autograder"):
+                        del output["data"][kind]
+        elif is_task(cell):
+            cell.source = _SCHEME.sub("", cell.source).rstrip()
+        return cell, resources
