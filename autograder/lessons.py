@@ -35,6 +35,16 @@ def find(name: str) -> Lesson:
     raise KeyError(f"There is no lesson {name!r}. Lessons: {known}.")
 
 
+def grade_id(tag: str) -> str:
+    """A tag ("3.1", "3.1-solution") as a grade_id of nbgrader, which allows no dots: "3_1-solution"."""
+    return tag.replace(".", "_")
+
+
+def tag_of(grade_id: str) -> str:
+    """The tag that a grade_id stands for: "3.1-solution" for "3_1-solution"."""
+    return grade_id.replace("_", ".")
+
+
 def lesson_of(exercise_id: str) -> Lesson:
     """The lesson that exercise `exercise_id` ("3.2") belongs to."""
     number = exercise_id.split(".")[0]

@@ -22,6 +22,7 @@ from autograder.exercises import exercises_of
 from autograder.exercises.judging import judge
 from autograder.exercises.model import Case, Exercise
 from autograder.grading.kernel import CellJob, CellRun
+from autograder.lessons import tag_of
 from autograder.student.cards import card_html
 from autograder.student.missing_names import explain
 from autograder.verdict import ERROR, FAILED, MANUAL, UNANSWERED, PartVerdict, Verdict
@@ -45,8 +46,9 @@ def checks(notebook: NotebookNode, lesson: str) -> dict[str, Exercise]:
     found: dict[str, Exercise] = {}
     for cell in notebook.cells:
         data = cell.metadata.get("nbgrader", {})
-        if cell.cell_type == "code" and data.get("grade") and data.get("grade_id") in known:
-            found[cell.id] = known[data["grade_id"]]
+        tag = tag_of(str(data.get("grade_id", "")))
+        if cell.cell_type == "code" and data.get("grade") and tag in known:
+            found[cell.id] = known[tag]
     return found
 
 
@@ -195,8 +197,8 @@ def verdict_outputs(verdict: Verdict) -> list[NotebookNode]:
 
 def written_verdicts(notebook: NotebookNode, pattern: NotebookNode, lesson: str) -> list[Verdict]:
     """The questions that a person marks: waiting, or unanswered where the answer cell still reads as released."""
-    released = {c.metadata.get("nbgrader", {}).get("grade_id"): c.source for c in pattern.cells}
-    answers = {c.metadata.get("nbgrader", {}).get("grade_id"): c.source for c in notebook.cells}
+    released = {tag_of(str(c.metadata.get("nbgrader", {}).get("grade_id", ""))): c.source for c in pattern.cells}
+    answers = {tag_of(str(c.metadata.get("nbgrader", {}).get("grade_id", ""))): c.source for c in notebook.cells}
     verdicts = []
     for question in exercises_of(lesson).written:
         untouched = answers.get(question.id, "").strip() in ("", released.get(question.id, "").strip())

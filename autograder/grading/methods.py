@@ -11,6 +11,7 @@ import ast
 from nbformat.notebooknode import NotebookNode
 
 from autograder.grading.repair import CHECK_CALL
+from autograder.lessons import tag_of
 
 # Importing these in an answer is worth a human look, and why.
 _SUSPECT = {
@@ -38,7 +39,7 @@ def look(cells: list[NotebookNode], allowed: dict[str, frozenset[str]]) -> list[
     """
     flags: list[str] = []
     for cell in cells:
-        exercise = str(cell.metadata.get("nbgrader", {}).get("grade_id", "")).split("-")[0]
+        exercise = tag_of(str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))).split("-")[0]
         where = f"the answer to {exercise}" if exercise else "a cell of the student's own"
         try:
             tree = ast.parse("\n".join(x for x in cell.source.splitlines() if not x.lstrip().startswith(("%", "!"))))

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from nbformat.notebooknode import NotebookNode
 
 from autograder.grading.seeds import digest
-from autograder.lessons import LESSONS
+from autograder.lessons import LESSONS, tag_of
 
 CHECK_CALL = re.compile(r"""^[ \t]*(?:check|grade)\(\s*["'](\d+\.\d+)["']""", re.MULTILINE)
 _DEFINES = re.compile(r"^(?:def|class)\s+(\w+)", re.MULTILINE)
@@ -46,7 +46,7 @@ def lesson_in(notebook: NotebookNode) -> str | None:
 
 
 def _grade_id(cell: NotebookNode) -> str:
-    return str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
+    return tag_of(str(cell.metadata.get("nbgrader", {}).get("grade_id", "")))
 
 
 def _role(cell: NotebookNode) -> str:
