@@ -1,0 +1,59 @@
+"""nbgrader's own generate_assignment, run where it touches neither the course's gradebook nor its folders."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nbformat import NotebookNode
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+from autograder.authoring import editions
+
+
+class PackQuizzes(NbGraderPreprocessor):
+    """Pack the quiz texts of a notebook."""
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        editions.pack_quizzes(nb)
+        return nb, resources
+
+
+class Seal(NbGraderPreprocessor):
+    """Write into the classroom edition what it holds, so that work in it is noticed. Comes last."""
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        editions.seal(nb, resources["nbgrader"]["assignment"], editions.CLASSROOM)
+        return nb, resources
+
+
+class ReleaseError(RuntimeError):
+    """nbgrader refused to make a classroom edition; the message is its log."""
+
+
+def generate(lesson: str, files: Mapping[str, bytes], config_file: Path) -> dict[str, bytes]:
+    """What `nbgrader generate_assignment LESSON` makes of the source folder `files` (name → content).
+
+    It runs in a temporary course with its own gradebook, configured by `config_file`.
+    """
+    from nbgrader.apps import NbGraderAPI
+    from traitlets.config.loader import PyFileConfigLoader
+
+    with tempfile.TemporaryDirectory(prefix="autograder-build-") as folder:
+        course = Path(folder)
+        for name, content in files.items():
+            path = course / "source" / lesson / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        config = PyFileConfigLoader(config_file.name, path=str(config_file.parent)).load_config()
+        config.CourseDirectory.root = str(course)
+        config.CourseDirectory.db_url = f"sqlite:///{course / 'gradebook.db'}"
+        api = NbGraderAPI(config=config)
+        result = api.generate_assignment(lesson, force=True, create=True)
+        released = course / "release" / lesson
+        if not result["success"] or not released.is_dir():
+            raise ReleaseError(result.get("log") or result.get("error") or "no reason given")
+        made = {str(p.relative_to(released)): p.read_bytes() for p in sorted(released.rglob("*")) if p.is_file()}
+    return made

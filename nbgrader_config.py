@@ -1,0 +1,51 @@
+"""The course for nbgrader: stock `nbgrader` commands and the formgrader work in this folder."""
+
+# ruff: noqa: F821 (traitlets gives this file its get_config)
+
+import os
+import sysconfig
+from pathlib import Path
+
+from nbgrader.preprocessors import (
+    CheckCellMetadata,
+    ClearHiddenTests,
+    ClearMarkScheme,
+    ClearOutput,
+    ComputeChecksums,
+    LockCells,
+    SaveCells,
+)
+
+from autograder.authoring.editions import WRITTEN_ANSWER
+from autograder.authoring.release import PackQuizzes, Seal
+from autograder.authoring.stubs import NamedStubs
+
+c = get_config()
+
+# nbgrader starts `alembic` by name when it makes a gradebook: it must be found where the environment is not activated.
+os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)])
+
+# The course. The gradebook is gradebook.db in this folder, nbgrader's own default.
+c.CourseDirectory.course_id = "backward-pass"
+c.CourseDirectory.root = str(Path(__file__).resolve().parent)
+# Stock nbgrader copies everything beside a source notebook to students: the .py there is the lesson with its solutions.
+c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", "*.py", "* (yours*).ipynb"]
+
+# source/ → release/
+c.GenerateAssignment.preprocessors = [
+    LockCells,
+    NamedStubs,
+    ClearOutput,
+    CheckCellMetadata,
+    ComputeChecksums,
+    SaveCells,
+    ClearHiddenTests,
+    ClearMarkScheme,
+    ComputeChecksums,
+    CheckCellMetadata,
+    PackQuizzes,
+    Seal,
+]
+c.ClearSolutions.text_stub = WRITTEN_ANSWER
+
+# submitted/ → autograded/ → feedback/ (autograder.grading.nbgrader_steps)

@@ -1,0 +1,60 @@
+"""What all tests share: on CI nothing may be left out for want of a component."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.tiny_course import course
+
+ROOT = Path(__file__).resolve().parents[1]
+ON_CI = bool(os.environ.get("CI"))
+
+__all__ = ["course"]
+
+
+def _bubblewrap() -> str:
+    """Why student code cannot be boxed here; "" if it can."""
+    if shutil.which("bwrap") is None:
+        return "bubblewrap is not installed (Debian, Ubuntu: sudo apt-get install bubblewrap)"
+    tried = subprocess.run(
+        ["bwrap", "--ro-bind", "/", "/", "--unshare-all", "--", "/bin/true"], capture_output=True, text=True, check=False
+    )
+    return f"bubblewrap does not work here: {tried.stderr.strip()}" if tried.returncode else ""
+
+
+def _chromium() -> str:
+    """Why no browser can be driven here; "" if one can."""
+    if any(shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")):
+        return ""
+    return "Chromium is not installed (Debian: sudo apt-get install chromium)"
+
+
+NEEDS = {"bubblewrap": _bubblewrap, "chromium": _chromium}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for name in NEEDS:
+        config.addinivalue_line("markers", f"{name}: needs {name}; left out where it is missing, never on CI")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for name, why_not in NEEDS.items():
+        marked = [item for item in items if item.get_closest_marker(name)]
+        reason = why_not() if marked and not ON_CI else ""
+        for item in marked if reason else ():
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):  # type: ignore[no-untyped-def]
+    """On CI a test that would be left out fails."""
+    report = yield
+    if ON_CI and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} was skipped; on CI every test runs. {report.longrepr}"
+    return report
