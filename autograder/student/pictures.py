@@ -1,0 +1,315 @@
+"""Draws computational graphs: a reader's own expression, or the graph on which a check failed.
+
+A picture is data, so that it can travel in a verdict:
+
+    {"title": str,
+     "nodes": [{"id": str, "label": "v", "op": "×", "value": 1.5,
+                "grad": -0.6}]                                   # an expression
+               ... or "yours": -0.6, "right": 1.2, "first": True}]   # a failing graph
+     "edges": [{"from": id of the input, "to": id of the result, "slot": 0}]}
+
+`yours` is the adjoint that the learner's code computed (None: not computed), `right` the reference's, `first` marks
+the first node that departs. Edges point the way values flow. Extra keys are ignored.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from autograder.student import expression, layout, operations, session, theme
+from autograder.student.layout import Point, Wire
+
+ROW = 17.0
+HEADER = 25.0
+MANY = 24  # nodes above which a drawing is made smaller
+FLAG, FLAG_WIDTH = 20.0, 118.0  # the words above the node that departs first
+MONO = 7.25  # width of a character of 12 px monospace
+SANS = 6.2
+
+
+def show_graph(root: Any, names: Mapping[Any, Any] | None = None, title: str | None = None) -> None:
+    """Draw the expression that ends in `root`, with data and grad in every node.
+
+    Works on any engine whose nodes know their parents. Nodes carry the names of your variables where one variable
+    holds the node; `names` (name → node) says otherwise. Draws at most 60 nodes, the nearest to `root`.
+    """
+    if session.quiet():
+        return
+    if not expression.is_node(root):
+        from autograder.student.cards import show_note
+
+        show_note(f"show_graph draws an expression made of Values, and this is a {type(root).__name__}: {root!r:.80}")
+        return
+    frame = inspect.currentframe()
+    read = expression.read(root, expression.names_in(frame.f_back if frame else None, names))
+    picture = read.picture(title or "")
+    said = hidden_words(read)
+    theme.show(figure(picture, said), describe(picture) + (f"\n{said}" if said else ""))
+
+
+def hidden_words(read: expression.Expression) -> str:
+    if not read.hidden:
+        return ""
+    total = len(read.nodes) + read.hidden
+    count = f"{total:,}" if read.counted_all else f"more than {total:,}"
+    return f"This expression has {count} nodes. Drawn are the {len(read.nodes)} nearest to its root."
+
+
+def figure(picture: Mapping[str, Any], said: str = "") -> str:
+    """A picture as a self-contained piece of HTML."""
+    caption = f"<figcaption>{escape(str(picture.get('title') or ''))}</figcaption>" if picture.get("title") else ""
+    note = f'<p class="bp-said">{escape(said)}</p>' if said else ""
+    return theme.piece("graph", f"<figure>{caption}{graph_svg(picture)}{note}</figure>", ("graph",))
+
+
+# numbers
+
+
+def number(x: Any, digits: int = 6) -> str:
+    """A number as the course writes it: at most `digits` significant digits, a true minus, no negative zero."""
+    if x is None:
+        return "–"
+    if isinstance(x, str):
+        x = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}.get(x, x)
+    if isinstance(x, bool) or not isinstance(x, (int, float)):
+        return str(x)[:16]
+    if math.isnan(x):
+        return "not a number"
+    if math.isinf(x):
+        return "∞" if x > 0 else "−∞"
+    text = f"{x:.{digits}g}"
+    if float(text) == 0:
+        return "0"
+    mantissa, _, exponent = text.partition("e")
+    if abs(x) < 1e-12:
+        return "≈ 0"
+    return (mantissa + (f"e{int(exponent)}" if exponent else "")).replace("-", "−")
+
+
+def close(a: Any, b: Any) -> bool:
+    """Do two adjoints agree as the judge would have it?"""
+    if not isinstance(a, (int, float)) or not isinstance(b, (int, float)):
+        return a == b
+    return abs(a - b) <= 1e-6 * max(1.0, abs(a), abs(b))
+
+
+def apart(a: Any, b: Any) -> tuple[str, str]:
+    """Two different numbers with as many digits as it takes to tell them apart."""
+    for digits in (6, 9, 12, 17):
+        pair = number(a, digits), number(b, digits)
+        if pair[0] != pair[1] or close(a, b):
+            return pair
+    return pair
+
+
+# drawing
+
+
+def written(sign: str) -> str:
+    """An operation's sign as a drawing shows it: powers with a raised exponent."""
+    if not sign.startswith("^"):
+        return sign
+    raised = str.maketrans("0123456789-−.", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻·")
+    return f"( ){(sign[1:] or 'n').translate(raised)}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a node: a word, a number and, where it is compared, a mark."""
+
+    key: str
+    number: str
+    kind: str
+    mark: str = ""
+
+
+@dataclass
+class Box:
+    """One node, measured: what it says and how large it is."""
+
+    node: Mapping[str, Any]
+    rows: list[Row]
+    kinds: list[str]
+    sign: str
+    name: str
+    first: bool = False
+    width: float = 0.0
+    height: float = 0.0
+    gutter: float = 0.0  # room for the marks
+    header: float = 0.0
+
+    def __post_init__(self) -> None:
+        widest = max((len(r.key) * SANS + 12 + len(r.number) * MONO for r in self.rows), default=0.0)
+        header = len(self.name) * 8.6 + (self.badge + 10 if self.sign else 0)
+        self.gutter = 16.0 if any(r.mark for r in self.rows) else 0.0
+        self.width = max(widest + self.gutter, header, FLAG_WIDTH - 14 if self.first else 0, 76.0) + 20
+        self.header = HEADER if self.sign or self.name else 4.0
+        self.height = self.header + ROW * len(self.rows) + 6
+
+    @property
+    def badge(self) -> float:
+        return max(22.0, len(written(self.sign)) * 7.4 + 12)
+
+
+def _box(node: Mapping[str, Any], is_leaf: bool, is_root: bool) -> Box:
+    rows = [Row("data", number(node.get("value")), "data")]
+    kinds = ["leaf"] if is_leaf else []
+    kinds += ["root"] if is_root else []
+    if "yours" in node or "right" in node:
+        yours, right = node.get("yours"), node.get("right")
+        same = close(yours, right)
+        words = apart(yours, right)
+        rows += [Row("yours", words[0], "yours", "✓" if same else "✗"), Row("right", words[1], "right")]
+        kinds.append("agrees" if same else "differs")
+    elif "grad" in node:
+        rows.append(Row("grad", number(node.get("grad")), "grad"))
+    first = bool(node.get("first"))
+    kinds += ["first"] if first else []
+    sign = str(node.get("op") or "")
+    sign = "" if sign in operations.INPUTS else operations.sign_of(sign) or sign
+    return Box(node, rows, kinds, sign, str(node.get("label") or ""), first)
+
+
+def _f(x: float) -> str:
+    return f"{x:.1f}".removesuffix(".0")
+
+
+def _draw_box(box: Box, centre: Point) -> str:
+    x, y = centre[0] - box.width / 2, centre[1] - box.height / 2 + (FLAG / 2 if box.first else 0)
+    corner = 13 if "leaf" in box.kinds else 5
+    parts = [
+        f'<rect class="box" x="{_f(x)}" y="{_f(y)}" width="{_f(box.width)}" height="{_f(box.height)}" rx="{corner}"'
+        ' fill="none" stroke="currentColor"/>'
+    ]
+    if box.first:
+        parts.append(
+            f'<rect class="flag" x="{_f(centre[0] - FLAG_WIDTH / 2)}" y="{_f(y - FLAG + 2)}" width="{_f(FLAG_WIDTH)}" height="{_f(FLAG)}" rx="4"/>'
+            f'<text class="flag-text" x="{_f(centre[0])}" y="{_f(y - 4)}">▼ first difference</text>'
+        )
+    if box.sign:
+        parts.append(
+            f'<rect class="badge" x="{_f(x + 6)}" y="{_f(y + 4)}" width="{_f(box.badge)}" height="19" rx="9.5" fill="none"/>'
+            f'<text class="sign" x="{_f(x + 6 + box.badge / 2)}" y="{_f(y + 18)}">{escape(written(box.sign))}</text>'
+        )
+    if box.name:
+        left = x + (box.badge + 13 if box.sign else 10)
+        parts.append(f'<text class="name" x="{_f(left)}" y="{_f(y + 18.5)}">{escape(box.name)}</text>')
+    line = _f(y + box.header + 1)
+    if box.sign or box.name:
+        parts.append(f'<line class="rule" x1="{_f(x)}" x2="{_f(x + box.width)}" y1="{line}" y2="{line}"/>')
+    right = x + box.width - 10
+    for k, row in enumerate(box.rows):
+        base = _f(y + box.header + ROW * (k + 1) - 2)
+        parts.append(
+            f'<text class="key" x="{_f(x + 10)}" y="{base}">{row.key}</text>'
+            f'<text class="{row.kind}" x="{_f(right - box.gutter)}" y="{base}" text-anchor="end">{escape(row.number)}</text>'
+        )
+        if row.mark:
+            parts.append(f'<text class="mark" x="{_f(right)}" y="{base}" text-anchor="end">{row.mark}</text>')
+    return f'<g class="node {" ".join(box.kinds)}">{"".join(parts)}</g>'
+
+
+def path(wire: Wire) -> str:
+    """A wire as SVG path data."""
+    (x, y), rest = wire.points[0], wire.points[1:]
+    return f"M{_f(x)} {_f(y)}C" + " ".join(f"{_f(a)} {_f(b)}" for a, b in rest)
+
+
+def arrow_head(wire: Wire) -> str:
+    """The points of a wire's arrow head; no <marker>, whose id would collide between outputs."""
+    (bx, by), (tx, ty) = wire.points[-1], wire.tip
+    length = math.hypot(tx - bx, ty - by) or 1.0
+    nx, ny = -(ty - by) / length * 3.6, (tx - bx) / length * 3.6
+    return f"{_f(bx + nx)},{_f(by + ny)} {_f(tx)},{_f(ty)} {_f(bx - nx)},{_f(by - ny)}"
+
+
+@dataclass
+class Drawing:
+    """A picture, placed."""
+
+    boxes: list[Box]
+    centres: Sequence[Point]
+    wires: Sequence[Wire]
+    edges: list[tuple[int, int, int]]  # from, to, slot
+    width: float
+    height: float
+    picture: Mapping[str, Any] = field(default_factory=dict)
+
+    def svg(self, extra_edges: Mapping[int, str] | None = None) -> str:
+        margin = 5.0
+        wires = []
+        for k, (wire, (_, to, slot)) in enumerate(zip(self.wires, self.edges, strict=True)):
+            mark = ""
+            operation = operations.operation(self.boxes[to].sign)
+            if operation and operation.slots_matter:
+                x, y = wire.points[-1]
+                mark = f'<text class="slot" x="{_f(x - 5)}" y="{_f(y - 6)}">{slot + 1}</text>'
+            wires.append(
+                f'<g class="edge"><path class="wire" d="{path(wire)}" fill="none" stroke="currentColor"/>'
+                f'<polygon class="head" points="{arrow_head(wire)}"/>{mark}{(extra_edges or {}).get(k, "")}</g>'
+            )
+        nodes = [_draw_box(box, centre) for box, centre in zip(self.boxes, self.centres, strict=True)]
+        width, height = self.width + 2 * margin, self.height + 2 * margin
+        title = escape(str(self.picture.get("title") or "Computational graph"))
+        scale = 1.0 if len(self.boxes) <= MANY else 0.78
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{_f(width * scale)}" height="{_f(height * scale)}" '
+            f'style="min-width:{_f(width * 0.7)}px" '
+            f'viewBox="{_f(-margin)} {_f(-margin)} {_f(width)} {_f(height)}"><title>{title}</title>'
+            f"<desc>{escape(describe(self.picture))}</desc>{''.join(wires)}{''.join(nodes)}</svg>"
+        )
+
+
+def draw(picture: Mapping[str, Any], label_width: float = 0.0) -> Drawing:
+    """Measure and place a picture of at most 60 nodes."""
+    nodes = list(picture.get("nodes", ()))
+    ids = {str(node["id"]): i for i, node in enumerate(nodes)}
+    edges = [
+        (ids[str(e["from"])], ids[str(e["to"])], int(e.get("slot", 0)))
+        for e in picture.get("edges", ())
+        if str(e.get("from")) in ids and str(e.get("to")) in ids
+    ]
+    edges.sort(key=lambda e: (e[1], e[2]))
+    has_input, has_output = {to for _, to, _ in edges}, {start for start, _, _ in edges}
+    boxes = [_box(node, i not in has_input, i not in has_output) for i, node in enumerate(nodes)]
+    sizes = [(b.width, b.height + (FLAG if b.first else 0)) for b in boxes]
+    placed = layout.place(sizes, [(a, b) for a, b, _ in edges], label_width)
+    return Drawing(boxes, placed.centres, placed.wires, edges, placed.width, placed.height, picture)
+
+
+def graph_svg(picture: Mapping[str, Any]) -> str:
+    """A picture as SVG. Colours come from the surrounding piece's style sheet ("graph"); shapes stand without it."""
+    return draw(picture).svg() if picture.get("nodes") else ""
+
+
+def describe(picture: Mapping[str, Any]) -> str:
+    """The picture in words, node by node, for those who do not see it."""
+    nodes = {str(node["id"]): node for node in picture.get("nodes", ())}
+    inputs: dict[str, list[str]] = {}
+    for edge in sorted(picture.get("edges", ()), key=lambda e: int(e.get("slot", 0))):
+        inputs.setdefault(str(edge["to"]), []).append(str(edge["from"]))
+    called: dict[str, str] = {}
+    for i, (key, node) in enumerate(nodes.items(), 1):
+        called[key] = str(node.get("label") or f"node {i}")
+    lines = []
+    for key, node in nodes.items():
+        made = ""
+        if key in inputs:
+            operation = operations.operation(operations.sign_of(str(node.get("op") or "")) or str(node.get("op")))
+            words = [called.get(p, "an input") for p in inputs[key]]
+            sign = operation.spoken if operation else str(node.get("op") or "an operation on")
+            made = " = " + (f" {sign} ".join(words) if len(words) == 2 else f"{sign} {', '.join(words)}")
+        text = f"{called[key]}{made}: data {number(node.get('value'))}"
+        if "yours" in node or "right" in node:
+            words2 = apart(node.get("yours"), node.get("right"))
+            text += f", your adjoint {words2[0]}, right {words2[1]}"
+            text += " (the first that differs)" if node.get("first") else ""
+        elif "grad" in node:
+            text += f", grad {number(node.get('grad'))}"
+        lines.append(text)
+    return ". ".join(lines)
