@@ -22,7 +22,10 @@ def _bubblewrap() -> str:
     if shutil.which("bwrap") is None:
         return "bubblewrap is not installed (Debian, Ubuntu: sudo apt-get install bubblewrap)"
     tried = subprocess.run(
-        ["bwrap", "--ro-bind", "/", "/", "--unshare-all", "--", "/bin/true"], capture_output=True, text=True, check=False
+        ["bwrap", "--ro-bind", "/", "/", "--unshare-all", "--", "/bin/true"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     return f"bubblewrap does not work here: {tried.stderr.strip()}" if tried.returncode else ""
 

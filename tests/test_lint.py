@@ -103,7 +103,9 @@ def test_solution_text_is_found_wherever_it_stands_in_the_classroom_edition() ->
     notebook = new_notebook(cells=[new_markdown_cell("# Nine"), new_markdown_cell(leak)])
     (fault,) = lint.lint_solutions("release/tiny.ipynb", notebook, source)
     assert "cell 2 holds the solution of 9.1" in fault.message
-    assert lint.lint_solutions("r", new_notebook(cells=[new_code_cell("product = x * x\nprint(product)")]), source) == []
+    assert (
+        lint.lint_solutions("r", new_notebook(cells=[new_code_cell("product = x * x\nprint(product)")]), source) == []
+    )
 
 
 def test_a_python_file_in_release_is_a_fault() -> None:

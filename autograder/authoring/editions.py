@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import ast
-import base64
 import hashlib
 import json
 import re
-import zlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -27,6 +25,7 @@ from autograder.authoring.source import (
 )
 from autograder.authoring.stubs import stubbed
 from autograder.lessons import grade_id
+from autograder.student.quiz import encode
 
 INSTRUCTOR = "instructor"
 CLASSROOM = "classroom"
@@ -126,11 +125,6 @@ def quiz_call(code: str) -> tuple[str, str] | None:
     return None
 
 
-def pack(text: str) -> str:
-    """A quiz text as base64 of zlib data; stored, not deflated: deflated bytes differ from one zlib to another."""
-    return base64.b64encode(zlib.compress(text.encode(), level=0)).decode()
-
-
 def pack_quizzes(notebook: NotebookNode) -> None:
     """Pack the text of every quiz cell, so that its right answers cannot be read at a glance, and fold the cell."""
     for cell in notebook.cells:
@@ -138,7 +132,7 @@ def pack_quizzes(notebook: NotebookNode) -> None:
         if call is None:
             continue
         id, text = call
-        cell.source = f"{_PACKED_NOTE}\nquiz({json.dumps(id)}, {json.dumps(pack(text))})"
+        cell.source = f'{_PACKED_NOTE}\nquiz({json.dumps(id)}, """{encode(text)}""")'
         cell.metadata.setdefault("jupyter", {})["source_hidden"] = True
 
 

@@ -29,6 +29,7 @@ from autograder.authoring.source import (
 )
 from autograder.authoring.stubs import stubbed
 from autograder.exercises.model import Exercise, LessonExercises
+from autograder.student.quiz import parse
 
 
 @dataclass(frozen=True, order=True)
@@ -138,8 +139,6 @@ def _quiz_text(cell: SourceCell) -> Iterator[Finding]:
     if call is None:
         yield cell.line, 'a quiz cell holds one call, quiz("ID", """TEXT"""), and nothing else'
         return
-    from autograder.student.quiz import parse
-
     try:
         parse(call[1])
     except ValueError as error:

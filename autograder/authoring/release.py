@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.preprocessors import NbGraderPreprocessor, SaveCells
+from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.authoring import editions
 
@@ -36,24 +38,28 @@ class ReleaseError(RuntimeError):
 def generate(lesson: str, files: Mapping[str, bytes], config_file: Path) -> dict[str, bytes]:
     """What `nbgrader generate_assignment LESSON` makes of the source folder `files` (name → content).
 
-    It runs in a temporary course with its own gradebook, configured by `config_file`.
+    It runs in a temporary course, configured by `config_file`, and without a gradebook: SaveCells, which records the
+    cells there and changes nothing in the notebook, is left out.
     """
-    from nbgrader.apps import NbGraderAPI
-    from traitlets.config.loader import PyFileConfigLoader
+    from nbgrader.converters import GenerateAssignment
+    from nbgrader.coursedir import CourseDirectory
+    from nbgrader.utils import capture_log
 
     with tempfile.TemporaryDirectory(prefix="autograder-build-") as folder:
-        course = Path(folder)
+        course = Path(folder).resolve()
         for name, content in files.items():
             path = course / "source" / lesson / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
         config = PyFileConfigLoader(config_file.name, path=str(config_file.parent)).load_config()
         config.CourseDirectory.root = str(course)
-        config.CourseDirectory.db_url = f"sqlite:///{course / 'gradebook.db'}"
-        api = NbGraderAPI(config=config)
-        result = api.generate_assignment(lesson, force=True, create=True)
+        config.CourseDirectory.assignment_id = lesson
+        steps = config.GenerateAssignment.preprocessors
+        config.GenerateAssignment.preprocessors = [step for step in steps if step is not SaveCells]
+        app = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config, no_database=True)
+        app.log = logging.Logger("autograder.build")
+        result = capture_log(app)
         released = course / "release" / lesson
         if not result["success"] or not released.is_dir():
             raise ReleaseError(result.get("log") or result.get("error") or "no reason given")
-        made = {str(p.relative_to(released)): p.read_bytes() for p in sorted(released.rglob("*")) if p.is_file()}
-    return made
+        return {p.relative_to(released).as_posix(): p.read_bytes() for p in sorted(released.rglob("*")) if p.is_file()}
