@@ -166,7 +166,12 @@ def show_data_graph(graph: Graph, values: dict[str, float], sink: str, adjoints:
             data=values[name],
             grad=(adjoints or {}).get(name),
         )
-    show_graph(drawn[sink])
+    show_graph(drawn[sink], names=drawn)
+
+
+def listed(adjoints: dict[str, float]) -> str:
+    """Adjoints in one line."""
+    return "   ".join(f"{name}: {round(x, 6) + 0.0:g}" for name, x in adjoints.items())
 
 
 def compare_messages(mine: dict[str, float | None]) -> None:
@@ -334,7 +339,7 @@ compare_messages(mine)
 #
 # Example: on the running example at $(1.5, -0.7)$ it returns $-0.181310$ for `"a"` and $-0.620919$ for `"b"`. On `{"x": Node("input"), "y": Node("*", ("x", "x"))}` at $x = 3$ it returns $6$ for `"x"`: two slots, two messages of 3.
 
-# %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "3.0-solution", "locked": false, "solution": true, "task": false}
+# %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "3_0-solution", "locked": false, "solution": true, "task": false}
 def adjoint_pass(graph: Graph, values: dict[str, float], sink: str) -> dict[str, float]:
     """∂sink/∂node for every node of the graph, in one pass from the sink back to the inputs."""
     ### BEGIN SOLUTION
@@ -349,7 +354,7 @@ def adjoint_pass(graph: Graph, values: dict[str, float], sink: str) -> dict[str,
     return adjoints
     ### END SOLUTION
 
-# %% nbgrader={"schema_version": 3, "grade": true, "grade_id": "3.0", "locked": true, "points": 4, "solution": false, "task": false}
+# %% nbgrader={"schema_version": 3, "grade": true, "grade_id": "3_0", "locked": true, "points": 4, "solution": false, "task": false}
 check("3.0", adjoint_pass)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
@@ -567,7 +572,7 @@ x.grad
 #
 # Example: with `a = Value(2.0)`, `b = Value(-3.0)` and `c = a * b`, calling `c._backward(1.0)` leaves `a.grad` at −3 and `b.grad` at 2. With `d = a + a` (from fresh leaves), `d._backward(1.0)` leaves `a.grad` at 2.
 
-# %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "3.1-solution", "locked": false, "solution": true, "task": false}
+# %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "3_1-solution", "locked": false, "solution": true, "task": false}
 def value_add(r: Value, s: Value) -> Value:
     """r + s."""
     ### BEGIN SOLUTION
@@ -589,7 +594,7 @@ def value_mul(r: Value, s: Value) -> Value:
     return Value(r.data * s.data, (r, s), backward)
     ### END SOLUTION
 
-# %% nbgrader={"schema_version": 3, "grade": true, "grade_id": "3.1", "locked": true, "points": 4, "solution": false, "task": false}
+# %% nbgrader={"schema_version": 3, "grade": true, "grade_id": "3_1", "locked": true, "points": 4, "solution": false, "task": false}
 check("3.1", Value)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
@@ -678,7 +683,7 @@ quiz("3.predict-upstream", r"""
 #
 # Examples, each fired with upstream 1: `exp(Value(0.7))` sends 2.013753. `relu` of −1 sends 0, of 2 sends 1. `Value(-3.0) ** 2` is 9 and sends −6. `a - a` is 0 and leaves `a.grad` at 0 once the whole graph has fired. `2 / Value(4.0)` is 0.5 and its derivative is −0.125.
 
-# %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "3.2-solution", "locked": false, "solution": true, "task": false}
+# %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "3_2-solution", "locked": false, "solution": true, "task": false}
 def value_tanh(r: Value) -> Value:
     """tanh r."""
     ### BEGIN SOLUTION
@@ -734,7 +739,7 @@ def value_pow(r: Value, n: float) -> Value:
     return Value(r.data**n, (r,), backward)
     ### END SOLUTION
 
-# %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "3.2-solution-2", "locked": false, "solution": true, "task": false}
+# %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "3_2-solution-2", "locked": false, "solution": true, "task": false}
 def value_neg(r: Value) -> Value:
     """−r."""
     ### BEGIN SOLUTION
@@ -755,7 +760,7 @@ def value_div(r: Value, s: Value) -> Value:
     return value_mul(r, value_pow(s, -1.0))
     ### END SOLUTION
 
-# %% nbgrader={"schema_version": 3, "grade": true, "grade_id": "3.2", "locked": true, "points": 10, "solution": false, "task": false}
+# %% nbgrader={"schema_version": 3, "grade": true, "grade_id": "3_2", "locked": true, "points": 10, "solution": false, "task": false}
 check("3.2", Value)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
@@ -898,7 +903,7 @@ print("adjoint of a:", fire(early, {"a": 1.5}, "L", ["L", "s", "u", "a"])["a"])
 #
 # (This name replaces lesson 1's function for graphs as data. Here that one is called `graph_order`.)
 
-# %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "3.3-solution", "locked": false, "solution": true, "task": false}
+# %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "3_3-solution", "locked": false, "solution": true, "task": false}
 def topological_order(root: Value) -> list[Value]:
     """Every node that root depends on, once, parents before children, root last."""
     ### BEGIN SOLUTION
@@ -916,7 +921,7 @@ def topological_order(root: Value) -> list[Value]:
     return order
     ### END SOLUTION
 
-# %% nbgrader={"schema_version": 3, "grade": true, "grade_id": "3.3", "locked": true, "points": 3, "solution": false, "task": false}
+# %% nbgrader={"schema_version": 3, "grade": true, "grade_id": "3_3", "locked": true, "points": 3, "solution": false, "task": false}
 check("3.3", topological_order, Value)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
@@ -984,7 +989,7 @@ grade("3.3", topological_order, Value)
 #
 # Example: `a, b = Value(1.5), Value(-0.7)`, then `L = (a * b + a) * tanh(b)` and `L.backward()` leave `a.grad` at −0.181310 and `b.grad` at −0.620919.
 
-# %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "3.4-solution", "locked": false, "solution": true, "task": false}
+# %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "3_4-solution", "locked": false, "solution": true, "task": false}
 def value_backward(root: Value) -> None:
     """Fill in the gradient of every node that root depends on."""
     ### BEGIN SOLUTION
@@ -998,7 +1003,7 @@ def value_backward(root: Value) -> None:
             node._backward(node.grad)
     ### END SOLUTION
 
-# %% nbgrader={"schema_version": 3, "grade": true, "grade_id": "3.4", "locked": true, "points": 6, "solution": false, "task": false}
+# %% nbgrader={"schema_version": 3, "grade": true, "grade_id": "3_4", "locked": true, "points": 6, "solution": false, "task": false}
 check("3.4", Value)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
@@ -1032,3 +1037,1325 @@ grade("3.4", Value)
 # {{solution 3.4}}
 #
 # The first loop belongs to exercise 3.5; leave it out for now if you like, and everything in 3.4 works. The rest is Algorithm 3.1, line by line. The order does the thinking: when a node comes up, all its children have been, so `node.grad` is final.
+
+# %% [markdown]
+# ## The running example, message by message
+#
+# Now the point $(a, b) = (2, -1)$. The forward pass gives $u = -2$, $v = 0$, $w = -0.761594\ldots$ and $L = 0$. (Python prints −0.0, which is a zero that remembers a sign. We show 0.)
+#
+# Before you run anything: $L = v\cdot w$ with $v = 0$. Which of the seven messages are zero for that reason alone?
+
+# %% tags=["quiz"]
+quiz("3.predict-zero", r"""
+? At $(2, -1)$ we have $v = 0$. Tick every message that is 0 because of it.
+[ ] $L \to v$ :: This message is $\bar L\cdot w = -0.761594$. It carries the *other* factor.
+[x] $L \to w$ :: $\bar L\cdot v = 1\cdot 0 = 0$.
+[x] $w \to b$ :: $\bar w\,(1 - w^2)$, and $\bar w = 0$. Whatever the rule of tanh says is multiplied by 0: at this point a wrong tanh rule goes unseen.
+[ ] $u \to b$ :: $\bar u\cdot a = -0.761594\cdot 2 = -1.523188$. All of $b$'s gradient comes this way.
+[ ] $v \to a$ :: A sum passes its adjoint on unchanged: $\bar v = -0.761594$.
+""")
+
+# %%
+with when_ready("3.1", "3.2", "3.3", "3.4"):
+    a, b = Value(2.0), Value(-1.0)
+    u = a * b
+    v = u + a
+    w = tanh(b)
+    L = v * w
+    L.backward()
+    show_backward(L)
+
+# %% [markdown]
+# *Step with the buttons, the slider or the arrow keys. Values appear from left to right; then the messages run back, one edge a step. In predict mode it waits at each fan-out until you have entered the next message.*
+#
+# The same as numbers:
+
+# %%
+with when_ready("3.1", "3.2", "3.3", "3.4"):
+    messages = {
+        "L → v": L.grad * w.data,
+        "L → w": L.grad * v.data,
+        "w → b": w.grad * (1 - w.data**2),
+        "v → u": v.grad,
+        "v → a": v.grad,
+        "u → a": u.grad * b.data,
+        "u → b": u.grad * a.data,
+    }
+    for edge, message in messages.items():
+        print(f"{edge}   {shown(message):>9}")
+    print(f"adjoint of a = {shown(messages['v → a'])} + {shown(messages['u → a'])} = {shown(a.grad)}")
+    print(f"adjoint of b = {shown(messages['w → b'])} + ({shown(messages['u → b'])}) = {shown(b.grad)}")
+
+# %% [markdown]
+# $\bar a = -0.761594\ldots + 0.761594\ldots = 0$: two messages that cancel. $a$ matters along both paths, and the two effects undo each other. A gradient of 0 does not say that nothing flowed. And $\bar b = 0 + (-1.523188\ldots) = -1.523188\ldots$
+#
+# Forward mode gives the same two numbers, in two passes, one for each input:
+
+# %%
+at = forward_pass(running, {"a": 2.0, "b": -1.0})
+print("seed a:", shown(tangent_pass(running, at, {"a": 1.0})["L"]))
+print("seed b:", shown(tangent_pass(running, at, {"b": 1.0})["L"]))
+
+# %% [markdown]
+# ## The reunion table
+#
+# The course keeps one table. Each lesson adds its rows: the two derivatives of the running example at $(1.5, -0.7)$, reached in ever other ways. Lesson 2's row for `Dual` stands in your notebook of lesson 2. Here are the others, and three of them are new.
+
+# %%
+def expression(a, b):
+    return (a * b + a) * tanh(b)
+
+
+with when_ready("3.0", "3.1", "3.2", "3.3", "3.4"):
+    at = forward_pass(running, {"a": 1.5, "b": -0.7})
+    w, v = at["w"], at["v"]
+    differences = numerical_gradient(lambda x: expression(*x), [1.5, -0.7])
+    adjoints = adjoint_pass(running, at, "L")
+
+    a, b = Value(1.5), Value(-0.7)
+    L = expression(a, b)
+    L.backward()
+
+    at_torch = [torch.tensor(x, dtype=torch.float64, requires_grad=True) for x in (1.5, -0.7)]
+    expression(*at_torch).backward()
+
+    table = {
+        "1  paths": [sum_over_paths(running, at, x, "L") for x in "ab"],
+        "1  differences": list(differences),
+        "2  tangents, two passes": [tangent_pass(running, at, {x: 1.0})["L"] for x in "ab"],
+        "3  adjoints by hand": [w * 1 + w * -0.7, v * (1 - w**2) + w * 1.5],
+        "3  adjoint_pass": [adjoints["a"], adjoints["b"]],
+        "3  Value": [a.grad, b.grad],
+        "3  PyTorch": [x.grad.item() for x in at_torch],
+    }
+    print(f"{'lesson, way':<26}{'∂L/∂a':>12}{'∂L/∂b':>12}")
+    for way, (da, db) in table.items():
+        print(f"{way:<26}{shown(da):>12}{shown(db):>12}")
+
+# %% [markdown]
+# *One pair of numbers: −0.181310 and −0.620919. The ways differ only in what they cost. That comes [later](#What-a-gradient-costs).*
+#
+# ## Two kinds of accumulation
+#
+# Within one pass, messages add up, because a node may have several children. There is a second kind. **From one call of `backward` to the next, the gradients of the leaves add up too.** Nothing clears them by itself. PyTorch does the same, by design: with losses $L_1$ and $L_2$, two calls leave the gradient of $L_1 + L_2$, and nobody has to hold both graphs in memory at once. Large batches are cut into [microbatches](../glossary.ipynb#microbatch) that way.
+#
+# Take $f = ab + a$ at $(2, 3)$. The derivative with respect to $a$ is $b + 1 = 4$.
+
+# %% tags=["quiz"]
+quiz("3.predict-twice", r"""
+? We call `f.backward()` twice on the same graph and clear nothing. Two calls should leave the gradient of $f + f$. What should `a.grad` be?
+( ) 4 :: That would be so if the second call replaced the first. By default gradients accumulate.
+(x) 8 :: $4 + 4$. A second call adds exactly one more gradient. Run the next cell: does *your* engine say so?
+( ) 11 :: Many engines say 11, and it is not the gradient of $2f$. The reason is worth knowing: read on below.
+( ) 16 :: Calls add. They do not multiply.
+""")
+
+# %%
+with when_ready("3.1", "3.3", "3.4"):
+    a, b = Value(2.0), Value(3.0)
+    u = a * b
+    f = u + a
+    f.backward()
+    print("after one call: ", a.grad)
+    f.backward()
+    print("after two calls:", a.grad)
+    show_graph(f)
+
+# %% [markdown]
+# If it says 11, look at $u = ab$. After the first call it still holds $\bar u = 1$. In the second call $f$ sends it another 1, which makes 2, and $u$ passes on $2\cdot b = 6$ instead of 3. With the 1 that comes straight from $f$, the second call adds 7, and $4 + 7 = 11$. A stale number was sent a second time.
+#
+# So the two kinds want different treatment:
+#
+# - **Leaves** keep what they have from call to call. That is wanted.
+# - **Nodes in between** must start each pass at 0. Their adjoint belongs to one pass only.
+#
+# PyTorch does not even keep the numbers that a second pass on the same graph would need: it frees them as it goes, and raises an error unless you ask for them to be kept.
+
+# %%
+a = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
+b = torch.tensor(3.0, dtype=torch.float64, requires_grad=True)
+f = a * b + a
+f.backward()
+try:
+    f.backward()
+except RuntimeError as error:
+    print("RuntimeError:", str(error).split(" (")[0])
+
+a.grad = None
+f = a * b + a
+f.backward(retain_graph=True)
+print("after one call: ", a.grad.item())
+f.backward()
+print("after two calls:", a.grad.item())
+
+# %% [markdown]
+# ### Exercise 3.5 A second call
+#
+# ●●○○○ · 6 minutes
+#
+# Two things.
+#
+# 1. **Go back to your `value_backward` in [3.4](#Exercise-3.4-The-backward-pass)** and amend it there, so that a second call on the same graph adds exactly one more gradient to every leaf. Run that cell again. It stays the one home of `value_backward`.
+# 2. Write **`zero_grad(values)`** here. `values` is any iterable of Values (a list, a generator, …). It sets the `grad` of each to 0.0 and returns `None`.
+#
+# No errors to raise.
+#
+# Example: with $f = ab + a$ at $(2, 3)$, `a.grad` is 4 after one call and 8 after two. After `zero_grad([a, b])` and another call it is 4 again.
+
+# %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "3_5-solution", "locked": false, "solution": true, "task": false}
+def zero_grad(values) -> None:
+    """Set the gradient of each of the values to 0.0."""
+    ### BEGIN SOLUTION
+    for value in values:
+        value.grad = 0.0
+    ### END SOLUTION
+
+# %% nbgrader={"schema_version": 3, "grade": true, "grade_id": "3_5", "locked": true, "points": 4, "solution": false, "task": false}
+check("3.5", Value, zero_grad)
+### BEGIN HIDDEN TESTS
+from autograder.student import grade
+
+grade("3.5", Value, zero_grad)
+### END HIDDEN TESTS
+
+# %% [markdown] tags=["hints"]
+# <details><summary>Two calls give 11</summary>
+#
+# A node in between still holds its adjoint from the first call when the second begins. At the start of a pass you have a list of all nodes. Which of them have to start from 0?
+#
+# </details>
+# <details><summary>Two calls give 4</summary>
+#
+# Then the leaves were cleared as well. A leaf is a node without parents. Leave it alone: only whoever owns the leaves clears them, with `zero_grad`.
+#
+# </details>
+# <details><summary>I changed value_backward and the check does not notice</summary>
+#
+# Run the cell of 3.4 once more: a function changes only when its cell runs.
+#
+# </details>
+
+# %% [markdown] tags=["solution-drawer", "self-study"]
+# At the start of a pass, every node that has a rule, and so is no leaf, is set to 0. The leaves are left as they are. `zero_grad` is a loop.
+#
+# {{solution 3.5}}
+#
+# And `value_backward`, at home in 3.4:
+#
+# {{solution 3.4}}
+#
+# Another way, just as good: keep the adjoints of a pass in a dictionary of its own, and add them to `grad` at the end.
+
+# %% [markdown]
+# ## Outside the graph
+#
+# Not all arithmetic should be recorded. Take one step of training, small enough to follow. The model predicts $z = w\,x$, the loss is $L = (z - y)^2$, and $w = 1$, $x = 2$, $y = 6$.
+
+# %%
+with when_ready("3.1", "3.2", "3.3", "3.4"):
+    w = Value(1.0)
+    z = w * 2.0
+    L = (z - 6.0) ** 2
+    L.backward()
+    print(f"prediction {z.data:g}, loss {L.data:g}, dL/dz {z.grad:g}, dL/dw {w.grad:g}")
+
+    w.data = w.data - 0.01 * w.grad  # the update: plain numbers, nothing is recorded
+    print(f"new w {w.data:g}, new prediction {w.data * 2.0:g}, new loss {(w.data * 2.0 - 6.0) ** 2:.4f}")
+
+# %% [markdown]
+# The backward pass said $-16$. It did not change $w$. The update did, in a step of its own, with a [learning rate](../glossary.ipynb#learning-rate) of 0.01: $1 - 0.01\cdot(-16) = 1.16$, and the loss fell from 16 to 13.5424. **Backpropagation computes a gradient. An [optimizer](../glossary.ipynb#optimizer) decides what to do with it.**
+#
+# The update must not become part of the graph: the new $w$ would be a node hanging on last step's graph instead of a leaf, and so on, step after step. We worked on `w.data`. PyTorch has a switch, `torch.no_grad()`:
+
+# %%
+w = torch.tensor(1.0, requires_grad=True)
+((w * 2.0 - 6.0) ** 2).backward()
+
+recorded = w - 0.01 * w.grad
+print("recorded update:  leaf?", recorded.is_leaf, "  made by", type(recorded.grad_fn).__name__)
+
+with torch.no_grad():
+    w -= 0.01 * w.grad
+print("inside no_grad:   leaf?", w.is_leaf, "  w =", round(w.item(), 4))
+
+# %% [markdown]
+# The second tool is to [detach](../glossary.ipynb#detach) one number: go on with its value, but without its history. In PyTorch that is `x.detach()`; in our engine it is a new leaf, `Value(x.data)`. It is the right thing when you note a loss for a plot. In the middle of a model, by accident, it cuts a path, and nobody complains: the loss is the same, the gradient is not.
+
+# %% [markdown]
+# ### Exercise 3.11 Predict, then run
+#
+# ●●○○○ · 4 minutes
+#
+# Predict two things. Write down your answers before you run anything.
+#
+# 1. Three identical rounds: build `y = x * x` anew at $x = 3$, call `y.backward()`, clear nothing. What is `x.grad` after the first, the second, the third round?
+# 2. From a fresh `x = Value(3.0)`, build `y = x * Value(x.data)` and call `y.backward()`. What is `x.grad`?
+#
+# Write **`my_prediction()`**. It returns the dict `{"passes": [g1, g2, g3], "detached": g}` with plain numbers. No errors to raise.
+
+# %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "3_11-solution", "locked": false, "solution": true, "task": false}
+def my_prediction() -> dict:
+    """What x.grad will be: after each of three rounds, and with one factor detached."""
+    ### BEGIN SOLUTION
+    return {"passes": [6.0, 12.0, 18.0], "detached": 3.0}
+    ### END SOLUTION
+
+# %% nbgrader={"schema_version": 3, "grade": true, "grade_id": "3_11", "locked": true, "points": 2, "solution": false, "task": false}
+check("3.11", my_prediction)
+### BEGIN HIDDEN TESTS
+from autograder.student import grade
+
+grade("3.11", my_prediction)
+### END HIDDEN TESTS
+
+# %% [markdown] tags=["hints"]
+# <details><summary>I said 6, 6, 6</summary>
+#
+# That would be true if each call replaced the last. What does `+=` do to a leaf that nobody has cleared?
+#
+# </details>
+# <details><summary>But y is built anew each round, so is there anything stale?</summary>
+#
+# `y` is new, and so is its gradient of 0. Which Value is *not* new?
+#
+# </details>
+# <details><summary>I said 6 for the detached one</summary>
+#
+# Draw the edges. `Value(x.data)` is a leaf of its own: it has no parents, so nothing that it receives travels on to `x`. How many messages reach `x`?
+#
+# </details>
+
+# %% [markdown] tags=["solution-drawer", "self-study"]
+# $x^2$ at 3 has slope 6. Each round adds 6 to the same leaf: 6, 12, 18. "My gradients grow with the number of steps" is the symptom of a missing `zero_grad`.
+#
+# With one factor detached, only one of the two slots leads to `x`. It sends the other factor's data: 3.
+#
+# {{solution 3.11}}
+
+# %%
+with when_ready("3.1", "3.3", "3.4", "3.11"):
+    x, x_torch = Value(3.0), torch.tensor(3.0, requires_grad=True)
+    print(f"{'round':<10}{'predicted':>10}{'Value':>10}{'PyTorch':>10}")
+    for i, predicted in enumerate(my_prediction()["passes"], 1):
+        (x * x).backward()
+        (x_torch * x_torch).backward()
+        print(f"{i:<10}{predicted!s:>10}{x.grad:>10g}{x_torch.grad.item():>10g}")
+
+    x, x_torch = Value(3.0), torch.tensor(3.0, requires_grad=True)
+    cut = x * Value(x.data)
+    cut.backward()
+    (x_torch * x_torch.detach()).backward()
+    print(f"{'detached':<10}{my_prediction()['detached']!s:>10}{x.grad:>10g}{x_torch.grad.item():>10g}")
+    print(f"difference quotient of x·x: {central_difference(lambda t: t * t, 3.0):.6f}")
+    show_graph(cut)
+
+# %% [markdown]
+# *Both engines say 3 for the detached product, and finite differences say 6. Nobody is wrong. The engines differentiate the graph that was recorded; finite differences rerun the program. When they part, ask whether the graph is the one you meant.*
+#
+# In a training loop the nodes in between are built anew at every step, so they need no clearing. The parameters live on. They are the ones to clear.
+
+# %% [markdown]
+# ## A network taken apart
+#
+# Time for something that deserves the name network: two inputs, four ReLU units, two [logits](../glossary.ipynb#logit). It was wired by hand to tell whether a point lies in the diamond $|x_1| + |x_2| < 1$.
+#
+# $$h_1 = \mathrm{relu}(x_1),\quad h_2 = \mathrm{relu}(-x_1),\quad h_3 = \mathrm{relu}(x_2),\quad h_4 = \mathrm{relu}(-x_2)$$
+#
+# Of $h_1$ and $h_2$ one is always 0, and the other is $|x_1|$. So $s = 1 - (h_1 + h_2 + h_3 + h_4)$ is $1 - |x_1| - |x_2|$: positive inside, negative outside. The logits are
+#
+# $$z_{\text{inside}} = \gamma s,\qquad z_{\text{outside}} = -\gamma s,$$
+#
+# where $\gamma$ says how sharply the network decides. [Softmax](../glossary.ipynb#softmax) turns them into probabilities,
+#
+# $$p(\text{inside}) = \frac{e^{z_{\text{inside}}}}{e^{z_{\text{inside}}} + e^{z_{\text{outside}}}},$$
+#
+# and with "inside" as the right answer the loss is $\ell = -\log p(\text{inside})$.
+#
+# At $(0.5, 0.25)$ with $\gamma = 4$: $s = 0.25$, the logits are $1$ and $-1$, $p(\text{outside}) = 0.119203$ and $\ell = 0.126928$.
+
+# %% [markdown]
+# ### Exercise 3.6 The diamond
+#
+# ●●●○○ · 10 minutes
+#
+# Write **`diamond_loss(x1, x2, gamma)`**, the loss above with target "inside".
+#
+# - `x1`, `x2`: Values (or torch scalars, or floats); `gamma`: a positive float. Returns a scalar of the same kind, in nats.
+# - Build the four ReLU units from `relu(x)`, and the rest from `exp(x)`, `log(x)` and operators. Those call your rules for a Value, PyTorch's for a tensor and `math`'s for a float, so one function serves all three.
+# - No errors to raise; $\gamma s$ stays small enough for `exp`.
+#
+# Example: `diamond_loss(0.5, 0.25, 4.0)` is 0.126928. With Values, `backward()` leaves 0.953623 in both `x1.grad` and `x2.grad`.
+
+# %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "3_6-solution", "locked": false, "solution": true, "task": false}
+def diamond_loss(x1: Value, x2: Value, gamma: float) -> Value:
+    """−log p(inside) of the diamond network with sharpness gamma, in nats."""
+    ### BEGIN SOLUTION
+    s = 1.0 - (relu(x1) + relu(-x1) + relu(x2) + relu(-x2))
+    z_inside, z_outside = gamma * s, -gamma * s
+    return log(exp(z_inside) + exp(z_outside)) - z_inside
+    ### END SOLUTION
+
+# %% nbgrader={"schema_version": 3, "grade": true, "grade_id": "3_6", "locked": true, "points": 4, "solution": false, "task": false}
+check("3.6", diamond_loss, Value)
+### BEGIN HIDDEN TESTS
+from autograder.student import grade
+
+grade("3.6", diamond_loss, Value)
+### END HIDDEN TESTS
+
+# %% [markdown] tags=["hints"]
+# <details><summary>My loss is 2.126928 or −0.126928</summary>
+#
+# The first is $-\log p(\text{outside})$: the target is "inside". The second has lost its minus sign: the logarithm of a probability is negative, the loss is not.
+#
+# </details>
+# <details><summary>I do not get the loss into few operations</summary>
+#
+# $-\log\dfrac{e^{p}}{e^{p} + e^{q}} = \log(e^{p} + e^{q}) - p$. Three operations you have.
+#
+# </details>
+# <details><summary>It works for positive inputs only</summary>
+#
+# All four units are needed: `relu(x1)` sees positive values, `relu(-x1)` negative ones.
+#
+# </details>
+# <details><summary>'float' object has no attribute 'backward'</summary>
+#
+# Somewhere a Value became a plain number: `max(x1, 0)`, `abs(...)`, `math.exp(x.data)`. Use `relu`, `exp` and `log` from the given cell.
+#
+# </details>
+
+# %% [markdown] tags=["solution-drawer", "self-study"]
+# {{solution 3.6}}
+#
+# $|x| = \mathrm{relu}(x) + \mathrm{relu}(-x)$, and $-\log$ of a softmax probability is log-sum-exp minus the target's logit. Dividing first and taking the logarithm afterwards gives the same numbers here; for large logits the quotient overflows sooner.
+
+# %% [markdown]
+# Now let four independent ways speak about the same two numbers. The closed form, which you will derive in the written question, is $\partial\ell/\partial x_1 = \partial\ell/\partial x_2 = 2\gamma\cdot p(\text{outside})$ for positive inputs.
+
+# %%
+with when_ready("3.1", "3.2", "3.3", "3.4", "3.6"):
+    at, gamma = (0.5, 0.25), 4.0  # any point in the first quadrant
+    s = 1 - abs(at[0]) - abs(at[1])
+    p_outside = math.exp(-gamma * s) / (math.exp(gamma * s) + math.exp(-gamma * s))
+
+    x1, x2 = Value(at[0]), Value(at[1])
+    loss = diamond_loss(x1, x2, gamma)
+    loss.backward()
+    t1, t2 = (torch.tensor(x, dtype=torch.float64, requires_grad=True) for x in at)
+    diamond_loss(t1, t2, gamma).backward()
+
+    ways = {
+        "closed form": [2 * gamma * p_outside] * 2,
+        "differences": list(numerical_gradient(lambda x: diamond_loss(x[0], x[1], gamma), at)),
+        "Value": [x1.grad, x2.grad],
+        "PyTorch": [t1.grad.item(), t2.grad.item()],
+    }
+    print(f"loss {shown(loss.data)}   p(outside) {shown(p_outside)}")
+    for way, (d1, d2) in ways.items():
+        print(f"{way:<14}{shown(d1):>10}{shown(d2):>10}")
+    rows = np.array(list(ways.values()))
+    print(f"largest absolute disagreement: {np.max(rows.max(axis=0) - rows.min(axis=0)):.1e}")
+    show_graph(loss)
+
+# %% [markdown]
+# *Find the four ReLU nodes. Two of them have value 0 and send nothing back; the other two pass on what they get. The largest disagreement is that of the finite differences, which are approximate. The other three agree to the last places.*
+#
+# And the same engine at 225 points. Each arrow is $-\nabla\ell$ from *your* `backward`, the direction in which the loss falls fastest.
+
+# %%
+with when_ready("3.1", "3.2", "3.3", "3.4", "3.6"):
+    if not quiet():
+        import matplotlib.pyplot as plt
+
+        gamma, side = 2.0, np.linspace(-1.4, 1.4, 15)
+        arrows = []
+        for p in side:
+            for q in side:
+                x1, x2 = Value(p), Value(q)
+                diamond_loss(x1, x2, gamma).backward()
+                arrows.append((p, q, -x1.grad, -x2.grad))
+        fine = np.linspace(-1.6, 1.6, 200)
+        inside = 1 / (1 + np.exp(-2 * gamma * (1 - abs(fine)[None, :] - abs(fine)[:, None])))
+
+        plot_style()
+        fig, ax = plt.subplots(figsize=(5.6, 4.6))
+        shade = ax.pcolormesh(fine, fine, inside, cmap="cividis", vmin=0, vmax=1, shading="auto")
+        fig.colorbar(shade, label="p(inside)")
+        ax.plot([1, 0, -1, 0, 1], [0, 1, 0, -1, 0], color="white", linestyle="--", linewidth=1.5, marker="")
+        ax.quiver(*np.array(arrows).T, color="white", scale=75, width=0.004)
+        ax.set(xlabel="$x_1$ (input)", ylabel="$x_2$ (input)", aspect="equal")
+        ax.set_title("Downhill is inward, along one of four directions")
+        ax.grid(False)
+        plt.show()
+
+# %% [markdown]
+# *The dashed line is the edge of the diamond. Within a quadrant all arrows are parallel, because the loss depends on $|x_1| + |x_2|$ only. They are long where the network is wrong and shrink to nothing where it is sure. On the axes one input sits exactly at ReLU's kink: there your rule for 0 decides.*
+
+# %% [markdown]
+# ## Three witnesses
+#
+# How sure are you of a gradient? As sure as the independent ways that agree on it:
+#
+# 1. **By hand**, on a graph small enough.
+# 2. **[Finite differences](../glossary.ipynb#finite-differences)**: nudge each input both ways, rerun, divide. They know nothing of your rules.
+# 3. **Another system**: the same function in PyTorch.
+#
+# When do two numbers $g$ and $\hat g$ "agree"? The absolute error $|g - \hat g|$ is too strict for large numbers. The usual compromise is the [relative error](../glossary.ipynb#relative-error)
+#
+# $$\frac{|g - \hat g|}{\max(1, |g|, |\hat g|)},$$
+#
+# whose 1 in the denominator keeps two tiny harmless numbers from looking wildly different. No one threshold fits all: with float64 and small graphs $10^{-5}$ is generous, with float32 and a large network it may be harsh.
+#
+# And finite differences have limits of their own. First a gentle case, $L = (2w - 6)^2$ at $w = 1$, then the running example.
+
+# %%
+print(f"{'h':>8}{'(2w−6)² at 1':>16}{'error for ∂L/∂b at (1.5, −0.7)':>36}")
+exact = sum_over_paths(running, forward_pass(running, {"a": 1.5, "b": -0.7}), "b", "L")
+for h in (1e-1, 1e-3, 1e-5, 1e-7, 1e-9, 1e-11, 1e-13, 1e-15):
+    gentle = central_difference(lambda w: (2 * w - 6) ** 2, 1.0, h)
+    error = abs(central_difference(lambda b: expression(1.5, b), -0.7, h) - exact)
+    print(f"{h:>8.0e}{gentle:>16.6f}{error:>36.1e}")
+
+# %% [markdown]
+# *The derivative of $(2w-6)^2$ at 1 is −16, and a central difference has no truncation error on a parabola, so only rounding disturbs it. In the other column the error first falls with $h^2$, then rises again: the difference of two nearly equal numbers has few correct digits left.*
+#
+# If a gradient disagrees with finite differences **only at extreme step sizes**, the chain rule is innocent. And when all three agree, you know that the derivative is right. You do not know that the loss is the one you should have written.
+
+# %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "given-pytorch", "locked": true, "solution": false, "task": false} jupyter={"source_hidden": true}
+# PyTorch as a witness. Given: run it and go on.
+def pytorch_gradient(f, values) -> list[float]:
+    """The gradient of f at the list `values`, in float64. An input that f does not use, or a constant f: 0.0."""
+    tensors = [torch.tensor(float(x), dtype=torch.float64, requires_grad=True) for x in values]
+    result = f(tensors)
+    if getattr(result, "requires_grad", False):
+        result.backward()
+    return [0.0 if t.grad is None else t.grad.item() for t in tensors]
+
+# %% [markdown]
+# ### Exercise 3.7 A gradient check
+#
+# ●●●○○ · 15 minutes · *(more)*
+#
+# Write **`gradient_check(f, values, h=1e-6)`**, which asks all three witnesses.
+#
+# - `f` takes **one list** of $P$ scalars (Values, floats or torch scalars) and returns one scalar; `values`: $P$ floats; `h`: the step of the central difference.
+# - Returns a dict:
+#   - `"engine"`, `"finite_difference"`, `"pytorch"`: each a list of $P$ floats. An input that `f` does not use, and every input when `f` returns a plain number, has gradient 0.0.
+#   - `"max_disagreement"`: the largest relative error between any two witnesses at any input, a float.
+#   - `"first"`: the index of the first input at which any two witnesses are more than $10^{-5}$ (relative error) apart; `None` if there is none.
+#   - `"odd_one_out"`: if they are not all agreed, the name of the witness without whom the other two agree at every input; `None` if all agree, or if nobody can be singled out.
+# - No errors to raise.
+#
+# Given: `numerical_gradient(f, values, h)`, `pytorch_gradient(f, values)`, `relative_error(g, g_hat)`.
+#
+# Example: for `f = lambda x: x[0] * x[1]` at `[2.0, 3.0]` all three lists are about `[3.0, 2.0]`, and `first` and `odd_one_out` are `None`. For `f = lambda x: x[1] + x[0] * getattr(x[0], "data", x[0])` at `[3.0, 1.0]` both engines say `[3.0, 1.0]` and finite differences `[6.0, 1.0]`: `first` is 0, `odd_one_out` is `"finite_difference"`.
+
+# %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "3_7-solution", "locked": false, "solution": true, "task": false}
+def gradient_check(f, values, h: float = 1e-6) -> dict:
+    """The gradient of f by three witnesses, and where they part."""
+    ### BEGIN SOLUTION
+    leaves = [Value(x) for x in values]
+    result = f(leaves)
+    if hasattr(result, "backward"):
+        result.backward()
+    witnesses = {
+        "engine": [leaf.grad for leaf in leaves],
+        "finite_difference": [float(g) for g in numerical_gradient(f, values, h)],
+        "pytorch": pytorch_gradient(f, values),
+    }
+    apart = {}  # for each witness: how far the other two are apart, input by input
+    for name in witnesses:
+        one, other = (witnesses[n] for n in witnesses if n != name)
+        apart[name] = [relative_error(g, k) for g, k in zip(one, other, strict=True)]
+    worst = [max(errors) for errors in zip(*apart.values(), strict=True)]
+    first = next((i for i, error in enumerate(worst) if error > 1e-5), None)
+    without = [name for name in witnesses if first is not None and max(apart[name]) <= 1e-5]
+    return {
+        **witnesses,
+        "max_disagreement": max(worst),
+        "first": first,
+        "odd_one_out": without[0] if len(without) == 1 else None,
+    }
+    ### END SOLUTION
+
+# %% nbgrader={"schema_version": 3, "grade": true, "grade_id": "3_7", "locked": true, "points": 3, "solution": false, "task": false}
+check("3.7", gradient_check)
+### BEGIN HIDDEN TESTS
+from autograder.student import grade
+
+grade("3.7", gradient_check)
+### END HIDDEN TESTS
+
+# %% [markdown] tags=["hints"]
+# <details><summary>'float' object has no attribute 'backward'</summary>
+#
+# `f` may return a plain number, a constant. Then there is nothing to call, and every gradient is 0.0.
+#
+# </details>
+# <details><summary>TypeError: f takes one argument</summary>
+#
+# Hand over the whole list: `f(leaves)`, not `f(*leaves)`.
+#
+# </details>
+# <details><summary>I do not see how to find the odd one out</summary>
+#
+# Three witnesses, three pairs. Leave one witness out and look at the pair that remains: does it agree at *every* input? If that holds for exactly one choice, you have found who stands alone.
+#
+# </details>
+
+# %% [markdown] tags=["solution-drawer", "self-study"]
+# For each witness look at the *other two*. If they agree everywhere although not everybody does, this witness stands alone.
+#
+# {{solution 3.7}}
+#
+# Mind what "odd one out" does not mean. In the second example finite differences stand alone, and they describe the program truly; both engines were cut off by the same detached value. A majority is a clue, not a proof.
+
+# %%
+with when_ready("3.1", "3.2", "3.3", "3.4", "3.7"):
+
+    def friendly(x):
+        return x[0] * tanh(x[1]) + exp(x[2]) / x[0]
+
+    def with_a_cut(x):
+        return x[1] + x[0] * getattr(x[0], "data", x[0])  # one factor is detached
+
+    for name, f in {"friendly": friendly, "with a cut": with_a_cut}.items():
+        report = gradient_check(f, [3.0, 1.0, 0.5])
+        print(f"{name}: furthest apart {report['max_disagreement']:.1e}, odd one out: {report['odd_one_out']}, first at: {report['first']}")
+    report = gradient_check(friendly, [3.0, 1.0, 0.5], h=1e-13)
+    print(f"friendly, h = 1e-13: furthest apart {report['max_disagreement']:.1e}, odd one out: {report['odd_one_out']}")
+
+# %% [markdown]
+# *Same function, other step size, and suddenly finite differences stand alone. That is failure by rounding, not by rule.*
+
+# %% [markdown]
+# ## Addition, not assignment
+#
+# The most common fault in a first engine is one character long: `=` where `+=` belongs. Each message then replaces what came before it. On a chain nothing is lost, because every node has one child. It takes fan-out to show the fault, and even then a test can look away.
+#
+# Here is the faulty rule on the running example, in the folded `fire` from before, with `assign=True`:
+
+# %%
+print("adjoint of a:", shown(fire(running, {"a": 1.5, "b": -0.7}, "L", ["L", "w", "v", "u", "a", "b"], assign=True)["a"]))
+print("right:       ", shown(sum_over_paths(running, forward_pass(running, {"a": 1.5, "b": -0.7}), "a", "L")))
+
+# %% [markdown]
+# *Only the message that came last is left: $u \to a$.*
+#
+# A good counterexample is small. If a bug shows on one operation, you need not look for it in twenty. And its numbers are chosen so that the wrong answer cannot come out right by accident.
+
+# %% [markdown]
+# ### Exercise 3.8 The smallest counterexample
+#
+# ●●○○○ · 5 minutes
+#
+# Construct the smallest graph on which assigning instead of adding gives a wrong derivative.
+#
+# Write **`smallest_counterexample()`**. It returns a tuple `(graph, inputs, sink)`:
+#
+# - `graph`: `dict[str, Node]` with **one** operation beside its input nodes;
+# - `inputs`: `dict[str, float]`, a value for each input node, at which the derivative under the faulty rule *differs* from the right one;
+# - `sink`: the name of the node to differentiate.
+#
+# No errors to raise.
+#
+# For the shape of the answer, an example that is *not* a counterexample: `({"a": Node("input"), "y": Node("tanh", ("a",))}, {"a": 0.5}, "y")`. One operation, but only one message.
+
+# %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "3_8-solution", "locked": false, "solution": true, "task": false}
+def smallest_counterexample() -> tuple[Graph, dict[str, float], str]:
+    """A graph with one operation, a value for each input, and the sink."""
+    ### BEGIN SOLUTION
+    graph = {"a": Node("input"), "y": Node("*", ("a", "a"))}
+    return graph, {"a": 3.0}, "y"
+    ### END SOLUTION
+
+# %% nbgrader={"schema_version": 3, "grade": true, "grade_id": "3_8", "locked": true, "points": 3, "solution": false, "task": false}
+check("3.8", smallest_counterexample)
+### BEGIN HIDDEN TESTS
+from autograder.student import grade
+
+grade("3.8", smallest_counterexample)
+### END HIDDEN TESTS
+
+# %% [markdown] tags=["hints"]
+# <details><summary>With one operation, how can two messages meet?</summary>
+#
+# An operation with two slots sends two messages. Nothing says that the slots hold different nodes.
+#
+# </details>
+# <details><summary>The check says that both rules agree at my values</summary>
+#
+# Work out both messages. If the first message is 0, forgetting it does no harm. Choose values at which every message counts.
+#
+# </details>
+
+# %% [markdown] tags=["solution-drawer", "self-study"]
+# {{solution 3.8}}
+#
+# $a\cdot a$ at 3: the right derivative is $3 + 3 = 6$, and the faulty rule keeps 3. At $a = 0$ both messages are 0 and the fault hides. $a + a$ works everywhere: 2 against 1. One operation with one slot cannot do it, since it sends one message only; so this is as small as it gets.
+
+# %%
+with when_ready("3.8"):
+    graph, inputs, sink = smallest_counterexample()
+    order = graph_order({name: node.parents for name, node in graph.items()})[::-1]
+    print("adding:   ", listed(fire(graph, inputs, sink, order, silent=True)))
+    print("assigning:", listed(fire(graph, inputs, sink, order, assign=True, silent=True)))
+
+# %% [markdown]
+# ## Order is a dependency
+#
+# A graph usually has several topological orders. In the running example $v$ and $w$ do not depend on each other, so either may come first. Every valid order, reversed, gives the same adjoints. What is *not* free is that a node waits for all its children.
+#
+# So the reverse order is a dependency requirement, not a matter of taste: a parent's adjoint depends on its children's adjoints. Break it and a particular message is lost. This exercise asks you to say which.
+
+# %% [markdown]
+# ### Exercise 3.9 Order matters
+#
+# ●●●○○ · 10 minutes · *(more)*
+#
+# Write **`order_matters()`**. It returns a dict:
+#
+# - `"graph"`: a `dict[str, Node]` of your choice; `"inputs"`: a float for each of its inputs; `"sink"`: the node to differentiate;
+# - `"order_1"`, `"order_2"`: two **different** topological orders of all its nodes (lists of names, parents before children);
+# - `"bad_reverse_order"`: all its nodes once, in the order in which they fire, the sink first, such that some node fires **before** one of its children and the adjoint of some input comes out **wrong**;
+# - `"lost"`: a pair `(child, parent)`: a message that reaches `parent` only after it has fired, and so is never passed on.
+#
+# No errors to raise.
+#
+# For the shape of the answer: in the section [Whoever fires early loses a message](#Whoever-fires-early-loses-a-message) the bad reverse order was `["L", "u", "s", "a"]`, and `("s", "u")` was lost. That graph has only one topological order, so it will not do as it is.
+
+# %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "3_9-solution", "locked": false, "solution": true, "task": false}
+def order_matters() -> dict:
+    """Two valid orders of one graph, and a firing order that loses a message."""
+    ### BEGIN SOLUTION
+    return {
+        "graph": running,
+        "inputs": {"a": 1.5, "b": -0.7},
+        "sink": "L",
+        "order_1": ["a", "b", "u", "v", "w", "L"],
+        "order_2": ["b", "a", "w", "u", "v", "L"],
+        "bad_reverse_order": ["L", "u", "v", "w", "a", "b"],
+        "lost": ("v", "u"),
+    }
+    ### END SOLUTION
+
+# %% nbgrader={"schema_version": 3, "grade": true, "grade_id": "3_9", "locked": true, "points": 3, "solution": false, "task": false}
+check("3.9", order_matters)
+### BEGIN HIDDEN TESTS
+from autograder.student import grade
+
+grade("3.9", order_matters)
+### END HIDDEN TESTS
+
+# %% [markdown] tags=["hints"]
+# <details><summary>My graph has only one order</summary>
+#
+# It needs two nodes neither of which depends on the other. Two inputs will do; so will two branches.
+#
+# </details>
+# <details><summary>My bad order still gives the right adjoints</summary>
+#
+# Let a node fire before one of its children, a node that has *parents of its own* to pass something on to. An input that fires early loses nothing: it sends nothing.
+#
+# </details>
+# <details><summary>Which message is the lost one?</summary>
+#
+# Run `fire(graph, inputs, sink, order)` on your bad order. It marks the messages that come too late.
+#
+# </details>
+
+# %% [markdown] tags=["solution-drawer", "self-study"]
+# {{solution 3.9}}
+#
+# $u$ fires before $v$ has sent, so it has nothing to pass on. When $v$'s message reaches it, its turn is over: both $\bar a$ and $\bar b$ lack what should have come through $u$.
+
+# %%
+with when_ready("3.9"):
+    case = order_matters()
+    for key in ("order_1", "order_2"):
+        print(key, "reversed:", listed(fire(case["graph"], case["inputs"], case["sink"], case[key][::-1], silent=True)))
+    print("bad reverse order:")
+    print(listed(fire(case["graph"], case["inputs"], case["sink"], case["bad_reverse_order"])))
+
+# %% [markdown]
+# ## What a gradient costs
+#
+# Count. A backward pass visits every edge once: one multiplication, one addition. A forward pass visits every edge once too, since each operation reads its parents. So a backward pass costs a fixed small multiple of a forward pass, **however many inputs there are**. This is the [cheap-gradient principle](../glossary.ipynb#cheap-gradient-principle). Baur and Strassen proved it in 1983 for computations made of $+$, $-$, $\times$ and $/$. Exponentials and tanh behave the same way, because their local derivatives take a fixed amount of work as well.
+#
+# Set the four ways side by side, for a loss with $P$ parameters and $E$ edges:
+#
+# | way | work for all $P$ derivatives |
+# |---|---|
+# | paths (lesson 1) | one product for each path: can double with every layer |
+# | finite differences | $2P$ evaluations, and only approximate |
+# | forward mode (lesson 2) | $P$ passes of $E$ edges each |
+# | reverse mode | **one** pass of $E$ edges |
+#
+# The price is paid in another currency, as you will see below.
+
+# %% [markdown]
+# ### Exercise 3.10 Edges and visits
+#
+# ●●●○○ · 10 minutes · *(more)*
+#
+# Do not take the word of a table. Count.
+#
+# Write **`edge_visits(root)`**. It returns a tuple `(edges, visits)` of two ints:
+#
+# - `edges`: the number of edges among the nodes that `root` depends on, one for each slot, so that $a\cdot a$ counts two;
+# - `visits`: the number of messages that **one** call of `root.backward()` really sends. Each time a node's rule runs it sends one message for each slot. Count while it happens: put a counting function in the place of each node's `_backward`, call `root.backward()`, and put the old ones back.
+#
+# No errors to raise. Gradients may be left behind. Counting twice in a row gives the same answer.
+#
+# Example: for `L = (a * b + a) * tanh(b)` it is `(7, 7)`; for `y = a * a` it is `(2, 2)`.
+
+# %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "3_10-solution", "locked": false, "solution": true, "task": false}
+def edge_visits(root: Value) -> tuple[int, int]:
+    """How many edges the graph of root has, and how many messages one backward pass sends."""
+    ### BEGIN SOLUTION
+    nodes = [node for node in topological_order(root) if node._backward is not None]
+    rules = [node._backward for node in nodes]
+    visits = 0
+
+    def counting(rule, slots):
+        def backward(g):
+            nonlocal visits
+            visits += slots
+            rule(g)
+
+        return backward
+
+    for node, rule in zip(nodes, rules, strict=True):
+        node._backward = counting(rule, len(node._parents))
+    root.backward()
+    for node, rule in zip(nodes, rules, strict=True):
+        node._backward = rule
+    return sum(len(node._parents) for node in nodes), visits
+    ### END SOLUTION
+
+# %% nbgrader={"schema_version": 3, "grade": true, "grade_id": "3_10", "locked": true, "points": 2, "solution": false, "task": false}
+check("3.10", edge_visits, Value)
+### BEGIN HIDDEN TESTS
+from autograder.student import grade
+
+grade("3.10", edge_visits, Value)
+### END HIDDEN TESTS
+
+# %% [markdown] tags=["hints"]
+# <details><summary>Every wrapper counts the slots of the last node</summary>
+#
+# A function made in a loop looks up the loop's variable when it *runs*, not when it is made. Make the wrapper in a function of its own, which gets the rule and the number of slots as arguments.
+#
+# </details>
+# <details><summary>UnboundLocalError: visits</summary>
+#
+# To change a variable of the enclosing function, the inner one has to say `nonlocal visits`. Or count in a list: `visits.append(...)`.
+#
+# </details>
+# <details><summary>My visits are more than my edges</summary>
+#
+# Then some node fires more than once in a pass. That is a finding about `value_backward`, not about your counting.
+#
+# </details>
+
+# %% [markdown] tags=["solution-drawer", "self-study"]
+# Every node with a rule gets a wrapper that counts its slots and then calls the rule. After the pass the rules go back to their places.
+#
+# {{solution 3.10}}
+#
+# Equal numbers mean: every edge was visited exactly once.
+
+# %% [markdown]
+# Now the experiment. A loss with $P$ parameters, $\ell(\theta) = \sum_i \tanh(\theta_i)\,\theta_{i+1}$, beside the ladder $u \leftarrow u + u$.
+
+# %% tags=["quiz"]
+quiz("3.predict-cost", r"""
+? A loss has $P = 1000$ parameters. Roughly how many times as many edge visits does forward mode need as reverse mode, for the whole gradient?
+( ) about as many :: One forward pass visits as many edges as one backward pass. But it follows a single seed. How many passes are needed?
+(x) 1000 times as many :: One pass over all edges for each parameter, against one pass in all.
+( ) $2^{1000}$ times as many :: That is the trouble with walking paths one by one. Forward mode stores the tangent of every node and shares the work within a pass.
+( ) half as many :: There is a case where forward mode wins: few inputs and many outputs. A loss has it the other way round.
+""")
+
+# %%
+def chained_loss(theta):
+    """Σ tanh(θ_i)·θ_{i+1}, around in a ring."""
+    total = 0.0
+    for x, y in zip(theta, [*theta[1:], theta[0]], strict=True):
+        total = total + tanh(x) * y
+    return total
+
+
+def ladder(x, rungs):
+    for _ in range(rungs):
+        x = x + x
+    return x
+
+
+with when_ready("3.1", "3.2", "3.3", "3.4", "3.10"):
+    counts = {P: edge_visits(chained_loss([Value(0.1 * i) for i in range(P)])) for P in (2, 5, 10, 30, 100, 300, 1000)}
+    print(f"{'P':>6}{'edges':>8}{'reverse':>10}{'forward':>12}")
+    for P, (edges, visits) in counts.items():
+        print(f"{P:>6}{edges:>8}{visits:>10}{P * edges:>12,}")
+
+    heights, climbs = range(1, 21), []
+    for rungs in heights:
+        x = Value(1.0)
+        edges, visits = edge_visits(ladder(x, rungs))
+        climbs.append((x.grad, edges, visits))  # every path has the product 1, so the gradient is the number of paths
+    paths, edges, visits = climbs[-1]
+    print(f"ladder of {heights[-1]} rungs: {paths:,.0f} paths, {edges} edges, {visits} visits")
+
+    if not quiet():
+        import matplotlib.pyplot as plt
+
+        plot_style()
+        fig, (left, right) = plt.subplots(1, 2, figsize=(9.6, 3.9))
+        Ps = list(counts)
+        left.loglog(Ps, [P * counts[P][0] for P in Ps], label="forward mode: P passes")
+        left.loglog(Ps, [counts[P][1] for P in Ps], label="reverse mode: 1 pass")
+        left.set(xlabel="parameters P", ylabel="edge visits for the whole gradient")
+        left.set_title("One pass, whatever P is")
+        left.legend()
+        right.semilogy(heights, [c[0] for c in climbs], label="paths")
+        right.semilogy(heights, [c[2] for c in climbs], label="edge visits, reverse mode")
+        right.set(xlabel="rungs of the ladder", ylabel="count", xticks=range(0, 21, 5))
+        right.set_title("Paths explode, edges do not")
+        right.legend()
+        plt.show()
+
+# %% [markdown]
+# *Left: on these logarithmic axes forward mode climbs twice as steeply as reverse mode; the gap is the factor $P$. Right: 20 rungs have 1,048,576 paths over 40 edges, and your engine added up all those paths with 40 messages.*
+#
+# Visits are a count. What about seconds? We time building the graph (forward) and `backward()` for larger and larger losses.
+
+# %%
+def seconds(P, repeats=5):
+    """The best of some timings: building the loss, and its backward pass."""
+    best = [math.inf, math.inf]
+    for _ in range(repeats):
+        theta = [Value(0.001 * i) for i in range(P)]
+        start_time = time.perf_counter()
+        loss = chained_loss(theta)
+        middle = time.perf_counter()
+        loss.backward()
+        best = [min(best[0], middle - start_time), min(best[1], time.perf_counter() - middle)]
+    return best
+
+
+with when_ready("3.1", "3.2", "3.3", "3.4"):
+    if not quiet():
+        import matplotlib.pyplot as plt
+
+        sizes = [30, 100, 300, 1000, 3000, 10000]
+        ratios = [backward / forward for forward, backward in map(seconds, sizes)]
+        plot_style()
+        fig, ax = plt.subplots()
+        ax.semilogx([3 * P for P in sizes], ratios)
+        ax.set(xlabel="operations in the graph", ylabel="seconds backward / seconds forward", ylim=(0, None))
+        ax.set_title(f"Backward costs about {np.median(ratios):.1f} times forward, at every size")
+        plt.show()
+
+# %% [markdown]
+# *The level of the line depends on your machine and on how your functions are written. That it stays level, while the graph grows more than 300 times, is the point.*
+#
+# ### And what it costs in memory
+#
+# The backward rule of $\tanh$ needs $t$. That of a product needs both factors. So forward values must **wait**, from the moment they are computed until the backward pass comes by. Forward mode and plain evaluation can forget a value as soon as it has been used; reverse mode cannot. The stored values are called [activations](../glossary.ipynb#activation). They are why training needs so much more memory than running a model, beyond the weights themselves.
+
+# %%
+def kept_by(build) -> tuple[float, float]:
+    """Megabytes in use while the result of build() is held, and after it has been let go."""
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    result = build()
+    held = tracemalloc.get_traced_memory()[0] - before
+    del result
+    after = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    return held / 1e6, after / 1e6
+
+
+with when_ready("3.1", "3.2"):
+    print(f"{'operations':>12}{'numbers only':>16}{'with a graph':>16}{'graph let go':>16}")
+    for P in (1000, 3000, 9000):
+        plain, _ = kept_by(lambda P=P: chained_loss([0.001 * i for i in range(P)]))
+        recorded, released = kept_by(lambda P=P: chained_loss([Value(0.001 * i) for i in range(P)]))
+        print(f"{3 * P:>12,}{plain:>13.3f} MB{recorded:>13.3f} MB{released:>13.3f} MB")
+
+# %% [markdown]
+# *Three times the operations, three times the memory; without a graph next to nothing stays. And when you let go of the loss, practically everything is freed at once. That is what you gained in 3.1 by not letting a rule refer to its own node.*
+#
+# There is a trade. Store only every few values, and recompute the others from them when the backward pass arrives: less memory, more work. It is called [checkpointing](../glossary.ipynb#checkpointing), and lesson 5 counts it out. And where no gradient is wanted, record nothing: that is what `no_grad` saves.
+
+# %% [markdown]
+# ## From numbers to vectors
+#
+# Real networks send whole arrays along an edge. Let $y = \varphi(x)$ with $x \in \mathbb R^m$ and $y \in \mathbb R^q$. All local derivatives together form the [Jacobian](../glossary.ipynb#jacobian), the $q \times m$ table $J_{ij} = \partial y_i/\partial x_j$. Nothing new happens: $x_j$ receives a message from every $y_i$, and adds them up,
+#
+# $$\bar x_j = \sum_i \bar y_i\,\frac{\partial y_i}{\partial x_j},\qquad\text{that is}\qquad \bar x = J^\top \bar y.$$
+#
+# This is a [vector–Jacobian product](../glossary.ipynb#vjp), VJP for short. Forward mode sends a tangent the other way, $\dot y = J\dot x$: lesson 2's JVP.
+#
+# Take $y = (x_1 x_2,\; x_1 + x_2)$ at $x = (2, -1)$ and let $\bar y = (3, -2)$ arrive. Then
+#
+# $$J = \begin{pmatrix} -1 & 2 \\ 1 & 1\end{pmatrix},\qquad \bar x = J^\top\bar y = \begin{pmatrix} -1\cdot 3 + 1\cdot(-2) \\ 2\cdot 3 + 1\cdot(-2)\end{pmatrix} = \begin{pmatrix} -5 \\ 4\end{pmatrix}.$$
+#
+# Your engine does the same without ever writing down $J$:
+
+# %%
+J = np.array([[-1.0, 2.0], [1.0, 1.0]])
+y_bar = np.array([3.0, -2.0])
+print("J^T y_bar:      ", J.T @ y_bar)
+
+with when_ready("3.1", "3.3", "3.4"):
+    x1, x2 = Value(2.0), Value(-1.0)
+    y1, y2 = x1 * x2, x1 + x2
+    mixed = y_bar[0] * y1 + y_bar[1] * y2  # a scalar whose adjoints at y1, y2 are 3 and −2
+    mixed.backward()
+    print("your engine:    ", [x1.grad, x2.grad])
+    show_graph(mixed)
+
+x = torch.tensor([2.0, -1.0], dtype=torch.float64, requires_grad=True)
+y = torch.stack([x[0] * x[1], x[0] + x[1]])
+y.backward(torch.tensor(y_bar))
+print("PyTorch:        ", x.grad.tolist())
+
+# %% [markdown]
+# *That is why a library hands you one VJP rule for each operation, not one Jacobian. Your `_backward(g)` functions are VJPs already, with $q = 1$.*
+#
+# How much does it save? A coordinatewise tanh of 1,000 numbers has a Jacobian with 1,000,000 entries, of which 999,000 are zero. Its VJP is one line with 1,000 products: $\bar x_i = \bar y_i\,(1 - y_i^2)$.
+
+# %%
+x = torch.linspace(-2, 2, 1000, dtype=torch.float64)
+y = torch.tanh(x)
+y_bar = torch.cos(x)  # some upstream
+
+J = torch.autograd.functional.jacobian(torch.tanh, x)
+difference = (J.T @ y_bar - y_bar * (1 - y**2)).abs().max().item()
+print(f"entries of J: {J.numel():,}, of them zero: {(J == 0).sum().item():,}")
+print(f"largest difference between J^T y_bar and the one-line rule: {difference:.1e}")
+
+# %% [markdown]
+# *Same numbers, a thousandth of the memory. Lesson 4 builds a language model's whole backward pass out of such lines.*
+
+# %% [markdown]
+# ## The residual path
+#
+# Back to the question of the warm-up: why does $y = x + S(x)$ help to train deep stacks? Read the answer off the graph. $y$ has two edges that lead back to $x$, one direct and one through $S$, so $x$ receives two messages:
+#
+# $$\bar x \;=\; \underbrace{\bar y\cdot 1}_{\text{identity path}} \;+\; \underbrace{\bar y\cdot S'(x)}_{\text{through } S}.$$
+#
+# The local derivative on the identity path is exactly 1. So $\bar y$ reaches $x$ undiminished, however small $S'(x)$ is. Without the identity path $L$ layers in a row multiply $L$ factors $S'$; if each is 0.1, twenty of them leave $10^{-20}$. With it each factor is $1 + S'$.
+
+# %%
+stacks = {"plain": lambda x: 0.1 * tanh(x), "residual": lambda x: x + 0.1 * tanh(x)}
+
+with when_ready("3.1", "3.2", "3.3", "3.4"):
+    depths = range(1, 21)
+    reaching = {}
+    for name, layer in stacks.items():
+        reaching[name] = []
+        for depth in depths:
+            x = Value(0.5)
+            y = x
+            for _ in range(depth):
+                y = layer(y)
+            y.backward()
+            reaching[name].append(x.grad)
+        print(f"{name:<9} after 1 layer {reaching[name][0]:.4f}, after {depths[-1]} layers {reaching[name][-1]:.3g}")
+
+    if not quiet():
+        import matplotlib.pyplot as plt
+
+        plot_style()
+        fig, ax = plt.subplots()
+        for name, gradients in reaching.items():
+            ax.semilogy(depths, gradients, label=f"{name} stack")
+        ax.set(xlabel="layers", ylabel="gradient that reaches the first input", xticks=range(0, 21, 5))
+        ax.set_title("The identity path keeps the signal alive")
+        ax.legend()
+        plt.show()
+
+# %% [markdown]
+# *The axis is logarithmic: the plain stack loses a factor of ten or more with each layer. Change 0.1 and see what happens; with large negative factors the residual stack fades too.*
+#
+# That last remark matters. One often reads that a residual connection *guarantees* a gradient. It guarantees a **message**: the identity path always sends exactly $\bar y$. The **sum** can still be anything.
+
+# %% tags=["quiz"]
+quiz("3.predict-residual", r"""
+? Let $S(x) = -x$, so $y = x + S(x)$, and let $\bar y = 1$. What does $x$ receive, and what is $\bar x$?
+( ) One message, 1; $\bar x = 1$ :: There are two edges back to $x$. The one through $S$ sends $\bar y\cdot S'(x) = -1$.
+(x) Messages 1 and −1; $\bar x = 0$ :: The identity path sends its 1 as always. The other path cancels it. Of course: $y = x - x = 0$ whatever $x$ is.
+( ) No message; $\bar x = 0$ :: The sum is 0, but not because nothing came. Two messages came, and they cancelled, just as for $\bar a$ at $(2, -1)$.
+( ) Messages 1 and −1; $\bar x = -1$ :: The messages are right. Messages are added, not multiplied.
+""")
+
+# %%
+with when_ready("3.1", "3.2", "3.3", "3.4"):
+    for name, S in {"0.001·tanh(x)": lambda x: 0.001 * tanh(x), "−x": lambda x: -x}.items():
+        x = Value(0.5)
+        y = x + S(x)
+        y.backward()
+        print(f"S(x) = {name:<14} identity path sends {y.grad:g}, in all x receives {shown(x.grad)}")
+
+# %% [markdown]
+# *So: an open path, always; a gradient of a certain size, no. In practice $S'$ is rarely so unkind as to cancel the 1, and that is why residual stacks train. Compare with your guess from the warm-up.*
+
+# %% [markdown]
+# ## Bug hunt
+#
+# Symptoms are how you meet bugs in life: the loss does not fall, a number is off by a factor. Four patterns come up again and again, and each points somewhere.
+#
+# | you see | suspect |
+# |---|---|
+# | chains are right, graphs with fan-out are wrong | assignment where addition belongs |
+# | an early node gets no gradient, or too little | wrong order of firing, or a path cut by a detached value |
+# | gradients are exactly 2, 3, 4 … times too large | old gradients were never cleared |
+# | disagreement with finite differences at extreme step sizes only | rounding in the differences; the chain rule is innocent |
+#
+# A good test is a *small* expression on which the suspects give different numbers.
+
+# %% [markdown]
+# ### Exercise 3.12 Name the fault
+#
+# ●●●●○ · 15 minutes · ★
+#
+# TODO
+
+# %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "3_12-solution", "locked": false, "solution": true, "task": false}
+def diagnoses() -> dict[int, str]:
+    """The fault of each of the three engines, by name."""
+    ### BEGIN SOLUTION
+    return {1: "", 2: "", 3: ""}
+    ### END SOLUTION
+
+# %% nbgrader={"schema_version": 3, "grade": true, "grade_id": "3_12", "locked": true, "points": 3, "solution": false, "task": false}
+check("3.12", diagnoses)
+### BEGIN HIDDEN TESTS
+from autograder.student import grade
+
+grade("3.12", diagnoses)
+### END HIDDEN TESTS
+
+# %% [markdown] tags=["hints"]
+# <details><summary>I do not know which expression to try</summary>
+#
+# Start with a single operation and its derivative, which you know. Then use one node twice. Then put the operation inside something, so that the upstream is not 1. Choose numbers that are all different: at $(2, 2)$ a product cannot tell its factors apart, and at 0 or 1 many faults hide.
+#
+# </details>
+# <details><summary>Everything looks right</summary>
+#
+# Then the fault needs fan-out, depth or a special sign to show. Try a node that is used at two different depths, in both operand orders. Try a negative upstream.
+#
+# </details>
+# <details><summary>Two suspects fit all that I have seen</summary>
+#
+# Work out on paper what each of them would give for one more expression, and choose the expression so that the two numbers differ. That is the whole art.
+#
+# </details>
+
+# %% [markdown] tags=["solution-drawer", "self-study"]
+# TODO
+#
+# {{solution 3.12}}
+
+# %% [markdown]
+# ## In your own words
+#
+# Two questions, marked by a person against a rubric. Write as if to a classmate who missed this lesson: full sentences, formulas where they help. Half a page each is plenty.
+
+# %% [markdown] nbgrader={"schema_version": 3, "grade": false, "grade_id": "3_written-rubric", "locked": true, "points": 0, "solution": false, "task": true}
+# **(a) What must wait.** For each of $+$, $\cdot$, $\tanh$, $\exp$, $\log$, $\mathrm{relu}$ and $x^n$: which forward values does its backward rule need, and where do they come from? What follows for the memory that a backward pass costs, compared with running the model once without gradients? Name one way to pay less, and its price.
+#
+# **(b) The diamond by hand.** For the diamond network with target "inside" and $x_1, x_2 > 0$, derive
+#
+# $$\frac{\partial\ell}{\partial x_1} = \frac{\partial\ell}{\partial x_2} = 2\gamma\cdot p(\text{outside}).$$
+#
+# Then say which sign $\partial\ell/\partial x_1$ has in the other three quadrants, and why.
+#
+# ### BEGIN MARK SCHEME
+# **Rubric, 6 points.**
+#
+# (a), 3 points
+#
+# - 1: the table is right: $+$ needs no value; $\cdot$ both factors; tanh and exp their output (their input would do); log its input; relu only whether the input was positive; $x^n$ its input and the constant $n$. One slip allowed.
+# - 1: the values have to be kept from the forward to the backward pass, so memory grows with the number of operations carried out (activations), not only with the number of parameters; without gradients a value can be dropped once it has been used.
+# - 1: a way to pay less and its price: checkpointing, that is storing some values and recomputing the others (more forward work); or smaller batches in turn (more passes); or lower precision (accuracy).
+#
+# (b), 3 points
+#
+# - 1: a sound route from $\ell$ to $s$: either $\ell = \log(1 + e^{-2\gamma s})$, or adjoints at the logits.
+# - 1: $\partial\ell/\partial s = -2\gamma\,p(\text{outside})$ and $\partial s/\partial x_i = -1$, combined by the chain rule.
+# - 1: in the other quadrants the factor is $-\operatorname{sign}(x_1)$ in place of $-1$: positive wherever $x_1 > 0$, negative wherever $x_1 < 0$; the sign of $x_2$ plays no part. A remark on $x_1 = 0$ is welcome, not required.
+#
+# **Model answer.**
+#
+# (a) A rule multiplies the upstream by a local derivative, so it needs whatever that derivative is made of. A sum has local derivatives 1: nothing is kept. For $q = rs$ they are $s$ and $r$: both factors. tanh gives $1 - t^2$ and exp gives $y$: the output. log gives $1/x$: the input. relu gives 1 or 0: one bit, was the input positive. $x^n$ gives $n\,x^{n-1}$: the input, and the constant. Subtraction, negation and division are built from these, and keep what their parts keep. All these numbers are made on the way forward and used on the way back, the first one last. So nearly every value of the forward pass has to stay until the backward pass has come by, and memory grows with the amount of computation: for a network of $L$ layers of width $h$ on a batch of $B$ examples, with $L\cdot h\cdot B$ activations. Running the model alone needs only the layer at hand. To pay less, keep only every fourth layer's activations and recompute the three between them when the backward pass arrives: about a quarter of the memory, for about three quarters of a forward pass more work.
+#
+# (b) With $s = 1 - |x_1| - |x_2|$ the logits are $\gamma s$ and $-\gamma s$, so $p(\text{inside}) = e^{\gamma s}/(e^{\gamma s} + e^{-\gamma s})$ and $\ell = -\log p(\text{inside}) = \log(1 + e^{-2\gamma s})$. Hence
+# $$\frac{\partial\ell}{\partial s} = \frac{-2\gamma\,e^{-2\gamma s}}{1 + e^{-2\gamma s}} = -2\gamma\,p(\text{outside}),$$
+# because $p(\text{outside}) = e^{-\gamma s}/(e^{\gamma s} + e^{-\gamma s}) = e^{-2\gamma s}/(1 + e^{-2\gamma s})$. For $x_1, x_2 > 0$ we have $s = 1 - x_1 - x_2$, so $\partial s/\partial x_i = -1$, and the product is $2\gamma\,p(\text{outside})$. (By adjoints: $\bar z_{\text{inside}} = p(\text{inside}) - 1 = -p(\text{outside})$ and $\bar z_{\text{outside}} = p(\text{outside})$; $s$ receives $\gamma\cdot(-p(\text{outside}))$ and $-\gamma\cdot p(\text{outside})$, together $-2\gamma\,p(\text{outside})$.) In general $\partial|x_1|/\partial x_1 = \operatorname{sign}(x_1)$, so $\partial\ell/\partial x_1 = \operatorname{sign}(x_1)\cdot 2\gamma\,p(\text{outside})$: positive where $x_1 > 0$, that is also in the quadrant with $x_2 < 0$, and negative in the two quadrants with $x_1 < 0$. Moving away from the centre always raises the loss. At $x_1 = 0$ there is a kink, and the engine's answer depends on its rule for relu at 0.
+# ### END MARK SCHEME
+
+# %% [markdown] nbgrader={"schema_version": 3, "grade": true, "grade_id": "3_written", "locked": false, "points": 6, "solution": true, "task": false}
+# *Write your answer here, in place of this line.*
+
+# %% [markdown]
+# ## Check yourself
+#
+# Every option has something to say, the right ones too. Try as often as you like; nothing is stored or sent.
+
+# %% tags=["quiz"]
+quiz("3.quiz", r"""
+? Gradients of an engine are right on every chain, and wrong as soon as one value is used twice. What do you suspect first?
+(x) Assignment where addition belongs :: A chain gives every node one message, so there is nothing to lose. Fan-out is what shows the fault.
+( ) Gradients that were not cleared :: That makes a chain wrong as well, from the second pass on.
+( ) A wrong local derivative of tanh :: That would be wrong on a chain too, wherever tanh occurs.
+( ) A step size that is too small :: Your engine has no step size. Only finite differences do.
+
+? An input's gradient is missing, though the loss clearly depends on it. Which causes fit? Tick all.
+[x] A value was detached between this input and the loss :: The path is cut: no edge, no message.
+[x] The nodes fire in the wrong order :: If a node fires before its gradient has arrived it passes on 0, and everything before it stays empty.
+[ ] Old gradients were not cleared :: That gives too much, not nothing.
+[ ] The learning rate is too small :: The learning rate belongs to the update. It has no influence on the gradient.
+
+? The gradients at step $n$ of a training loop are exactly $n$ times what they should be (with the parameters held fixed). What happened?
+( ) The loss was summed, not averaged :: That gives a constant factor, the same at every step.
+(x) Nobody cleared the old gradients :: Each pass adds one more gradient to the leaves: once, twice, three times.
+( ) backward overwrites what was there :: Then every step would show exactly one gradient.
+( ) The graph has fan-out :: Fan-out is handled within a pass. It knows nothing of step numbers.
+
+? Automatic gradients and finite differences agree nicely for $h = 10^{-5}$ and disagree for $h = 10^{-13}$. What is wrong?
+( ) The backward rule of one operation :: A wrong rule would be wrong at $h = 10^{-5}$ too.
+( ) The topological order :: The same. The engine's answer does not depend on $h$ at all.
+(x) Nothing in the engine: the differences drown in rounding error :: For tiny $h$ two nearly equal numbers are subtracted, and the few digits left are divided by $2h$.
+( ) $h$ should be smaller still :: That makes it worse. Around $10^{-5}$ truncation and rounding are balanced.
+
+? What does automatic differentiation, as in PyTorch's autograd, do?
+( ) It asks the user for the derivative formula of each operation that a model uses :: Those formulas exist, but they come with the library: each operation brings its backward rule. You wrote such rules in 3.1 and 3.2, once and for all.
+( ) It nudges each parameter a little and estimates the derivative from the change :: That is numerical differentiation: approximate, and two evaluations for each parameter. We use it as a witness.
+(x) It records the operations of the forward pass as a graph, and combines their built-in local rules by the chain rule, going backward :: Recorded graph, local rules, chain rule: exact up to rounding, one pass.
+( ) It finds derivatives for the last layer only; earlier layers need another method :: The pass goes on to every leaf. Reaching early layers is the whole point.
+
+? "Backpropagation" means that …
+( ) … the network undoes its answer, step by step :: No value is undone. The forward values stay as they are, and they are needed, unchanged, for the local derivatives.
+( ) … the text is read from right to left :: The direction is that of differentiation, from the loss to the inputs. It has nothing to do with reading.
+( ) … a second model criticizes the first :: There is one model. The same computation that made the prediction provides the derivatives.
+(x) … sensitivities of the loss are computed from the output back to the inputs :: Each node's adjoint is put together from those of its children.
+
+? Is backpropagation the same as gradient descent?
+( ) Yes, both make the loss smaller :: A backward pass changes no parameter. By itself it makes nothing smaller.
+( ) Yes, for networks with one output :: Neither the number of outputs nor their kind makes one into the other.
+(x) No: one computes a gradient, the other uses it :: $\partial L/\partial w = -16$ was the one; $w \leftarrow 1.16$ was the other. The same gradient could feed a different update.
+( ) No: backpropagation is an approximation to gradient descent :: It is exact, and it computes something else.
+
+? A neuron's activation has a large derivative of the loss. What does that tell you?
+( ) It names the concept that the neuron stands for :: A derivative is a number, not a name. To find out what a neuron responds to takes other experiments.
+( ) The neuron caused this answer :: It says what a tiny change *would* do here. That is not a full causal account of an answer.
+(x) A tiny change of this activation, here, would change the loss a lot :: Local, and about this one loss at this one point. No less, and no more.
+( ) The neuron has to be trained with a larger learning rate :: How to step is the optimizer's affair.
+
+? In a training loop the graph is built anew at every step. What has to be cleared between the steps?
+( ) Everything, leaves and nodes in between :: The nodes in between are new objects, with fresh gradients of 0. There is nothing to clear in them.
+(x) The gradients of the parameters :: They are the leaves that live on from step to step.
+( ) Nothing, a new graph starts from 0 :: The graph is new. Its leaves are not.
+( ) Only the gradient of the loss :: The loss of the last step is gone, and its gradient is set to 1 in every pass anyway.
+
+? By default, calling `backward` a second time …
+( ) … overwrites the gradients of the first call :: A widely held belief. Both PyTorch and your engine add, so that several losses can be summed.
+(x) … adds to the gradients of the leaves :: Hence `zero_grad` in every training loop.
+( ) … does nothing, the gradient is known already :: It computes again, and adds.
+( ) … always raises an error :: PyTorch raises one for a second call *on the same graph* without `retain_graph=True`. On a new graph it goes ahead, and adds.
+
+? Which forward value does the backward rule of $y = e^x$ use?
+( ) Its input $x$: the local derivative of exp is $x$ :: At $x = 0$ the slope of $e^x$ is 1, not 0.
+(x) Its output $y$ :: $e^x$ is its own derivative, so the output is the slope.
+( ) None; like a sum it passes the upstream on :: That is right only at $x = 0$, by coincidence.
+( ) The loss :: A local rule knows nothing of the loss except the upstream.
+
+? Automatic differentiation is …
+( ) symbolic: it derives a formula and evaluates it :: No formula for the derivative is ever built. What is passed around are numbers.
+( ) numerical: it approximates with small differences :: It nudges nothing; it is exact up to rounding.
+(x) neither: it evaluates the chain rule in numbers, along the recorded graph :: That is how it escapes both the explosion of formulas and the error of differences.
+( ) both: symbolic forward, numerical backward :: Both passes compute numbers with exact rules.
+
+? The same weight is used at twelve positions of a text. What is its gradient?
+( ) Twelve gradients, one for each position :: One value, one gradient. Sharing does not give the weight a different value at each position.
+( ) The gradient of the last position :: That would be overwriting.
+(x) The sum of the contributions of all twelve :: A shared weight is a node with fan-out.
+( ) Their average :: Only if the loss itself is an average. The chain rule adds.
+
+? You need the derivatives of 1,000 outputs with respect to 2 inputs. Which mode is cheaper?
+(x) Forward mode: two passes :: One pass for each input gives the tangents of all outputs at once.
+( ) Reverse mode: always one pass :: One pass for each *output*: a thousand. A loss is a single output, which is why training uses reverse mode.
+( ) Both cost the same :: Forward mode scales with inputs, reverse mode with outputs. Here 2 against 1,000.
+( ) Finite differences: no graph is needed :: Four evaluations, but approximate. Forward mode is exact for about the same work.
+""")
+
+# %% [markdown]
+# ## Common mix-ups
+#
+# - **Backpropagation and gradient descent.** The first computes derivatives. The second is one of many rules that use them.
+# - **The computational graph and the network diagram.** A diagram of a network draws neurons and weights on arrows. In the computational graph weights are nodes too, and every single operation is a node.
+# - **Upstream and local.** The local derivative is about one operation. The upstream carries everything after it. A message is their product.
+# - **Multiply and add.** Along a path multiply; across paths add.
+# - **A gradient of 0 and no gradient.** At $(2, -1)$ two messages reached $a$ and cancelled. A detached input receives no message at all.
+# - **Clearing and resetting.** Leaves are cleared by you, once a step. Nodes in between begin each pass at 0 by themselves.
+# - **A gradient check that passes and a loss that is right.** The check compares derivatives of the loss that you wrote. A wrong mask passes it happily.
+
+# %% [markdown]
+# ## What it can and cannot explain
+#
+# A derivative answers one precise question: how would *this* number change under a tiny change of *that* one, *here*? It does not say what happens under a large change. It does not name a concept that a neuron stands for, and it is no causal account of an answer. Such questions need other experiments, and first of all to be asked clearly.
+#
+# It also trusts the graph. What was detached, masked wrongly or left out of the loss does not exist for it, and it will return flawless gradients of the wrong problem.
+
+# %% [markdown]
+# ## Real-world reps
+#
+# - [ ] Two chained operations by hand: $y = 3x + 1$ and $z = y^2$ at $x = 2$. Write down $y$, $\partial z/\partial y$, $\partial y/\partial x$ and $\partial z/\partial x$, then let your engine and PyTorch confirm. (You should meet 7, 14, 3 and 42.)
+# - [ ] In PyTorch: a forward pass, then `loss.backward()` twice without clearing (with `retain_graph=True` the first time). Look at `.grad` after each call.
+# - [ ] In PyTorch's *Autograd mechanics*, read the part on how autograd encodes the history. Then print `loss.grad_fn` and `loss.grad_fn.next_functions`: there is your graph. Do the same inside `torch.no_grad()`.
+# - [ ] Draw `show_graph` of something of your own: the length of a vector, a quadratic formula, a small network. Predict one gradient before you look.
+# - [ ] Break your engine on purpose: one `+=` to `=`. Which of the checks above notice? Mend it again.
+
+# %%
+x = torch.tensor(2.0, requires_grad=True)
+y = 3 * x + 1
+y.retain_grad()
+z = y**2
+z.backward()
+print(f"y = {y.item():g}, dz/dy = {y.grad.item():g}, dz/dx = {x.grad.item():g}")
+print("the recorded graph begins with", z.grad_fn.name(), "and goes on to", z.grad_fn.next_functions[0][0].name())
+
+# %% [markdown]
+# ## Take it with you
+#
+# - The forward pass supplies values. The backward pass supplies derivatives. The optimizer makes the update.
+# - One message for each edge: adjoint of the child times local derivative. A node's adjoint is the sum of its messages.
+# - Children before parents. Whoever fires early loses a message.
+# - One pass gives every derivative, for a small multiple of the forward work; the price is memory for forward values.
+# - Leaves accumulate from call to call, until somebody clears them.
+#
+# **Next:** lesson 4 takes softmax, affine layers and embeddings, and builds a language model's backward pass by hand, one VJP at a time.
+
+# %% [markdown]
+# ## Going further
+#
+# - Baydin, Pearlmutter, Radul, Siskind: *Automatic Differentiation in Machine Learning: a Survey* (2018). Both modes, their history, and what they are not. The best next thing to read.
+# - Griewank, Walther: *Evaluating Derivatives* (2nd edition, 2008). The book: costs, memory and checkpointing worked out with care.
+# - Baur, Strassen: *The Complexity of Partial Derivatives* (1983). The cheap-gradient principle as a theorem, in a few pages.
+# - Olah: *Calculus on Computational Graphs: Backpropagation* (2015). An essay with pictures; factoring paths explained in ten minutes.
+# - PyTorch: *Autograd mechanics*. What happens in the system that you will use: saved tensors, `no_grad`, in-place operations.
+# - Karpathy: *nanoGPT*. A small real training loop. Find the three lines where gradients are cleared, computed and used.
+#
+# More on the [resources page](../resources.ipynb); every term is in the [glossary](../glossary.ipynb).
+
+# %% [markdown]
+# ## Not landing?
+#
+# Go back to the primary source: for this lesson PyTorch's *Autograd mechanics*, or Olah's essay if you prefer pictures. A lesson compresses, and compression is where understanding leaks. Look up the terms that felt slippery in the [glossary](../glossary.ipynb).
+#
+# And if it is the lesson that is unclear, not the matter: that is a defect. Please open an issue and say where you stopped.
