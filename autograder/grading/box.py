@@ -145,8 +145,8 @@ def arguments(*, disk_bytes: int, hide: Iterable[Path] = ()) -> list[str]:
             args += ["--ro-bind", link, link]
     made = {"/", "/tmp", *_SYSTEM_LINKS}
     args += ["--dir", "/etc"]
-    for path in _ETC:
-        args += ["--ro-bind-try", path, path]
+    for name in _ETC:
+        args += ["--ro-bind-try", name, name]
     masks = []
     for operation, path in _mounts(hide):
         # Of its own accord bubblewrap makes the folders above a mount for root alone.

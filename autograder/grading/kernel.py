@@ -38,6 +38,7 @@ _START_SECONDS = 180.0  # importing torch from a cold disk
 _OPEN_SECONDS = 30.0
 _GRACE = 1.5  # a check cell's own fork is stopped inside the box; this much later the box is
 _WATCH = 0.2  # seconds between looks at the memory of the box
+_INTERFERED = "interfered with the grader"
 _DRAIN = 64 << 20  # bytes of flood that are read and thrown away before the writer is left waiting
 
 
@@ -177,6 +178,8 @@ class _Runner:
         self.folder = None if sandbox == "bwrap" else tempfile.TemporaryDirectory(prefix="autograder-")
         scratch = box.SCRATCH if self.folder is None else os.path.realpath(self.folder.name)
         self.channel, theirs = socket.socketpair()
+        self.unread = bytearray()
+        self.spent: set[str] = set()
         out, out_w = os.pipe()
         err, err_w = os.pipe()
         self.pipes = {"stdout": out, "stderr": err}
@@ -231,7 +234,6 @@ class _Runner:
             return _Lost(DIED), raw
         # JSON escapes make six bytes of one at worst.
         largest = 6 * (self.limits.output_bytes + self.limits.evidence_bytes) + 200_000
-        answer = bytearray()
         look = time.monotonic() + _WATCH
         while True:
             now = time.monotonic()
@@ -257,14 +259,22 @@ class _Runner:
                 if not more:
                     self._drain_all(raw)
                     return _Lost(DIED), raw
-                answer += more
-            if len(answer) >= 4:
-                size = struct.unpack_from("!I", answer)[0]
-                if size > largest or len(answer) > size + 4:
-                    return _Lost(DIED, "interfered with the grader"), raw
-                if len(answer) == size + 4:
+                self.unread += more
+            while len(self.unread) >= 4:
+                size = struct.unpack_from("!I", self.unread)[0]
+                if size > largest:
+                    return _Lost(DIED, _INTERFERED), raw
+                if len(self.unread) < size + 4:
+                    break
+                answer = _decoded(bytes(self.unread[4 : size + 4]))
+                del self.unread[: size + 4]
+                if answer.get("nonce") == nonce:
                     self._drain_all(raw)
-                    return _decoded(bytes(answer[4:]), nonce), raw
+                    self.spent.add(nonce)
+                    return answer, raw
+                # A second answer to an earlier cell was forged there or then, and is none of this one's business.
+                if answer.get("nonce") not in self.spent:
+                    return _Lost(DIED, _INTERFERED), raw
 
     def _drain(self, name: str, raw: dict[str, bytes], once: bool = False) -> int:
         """Read a pipe, keep what the limit allows; how much was thrown away."""
@@ -288,14 +298,13 @@ class _Runner:
             self._drain(name, raw)
 
 
-def _decoded(data: bytes, nonce: str) -> dict[str, Any] | _Lost:
+def _decoded(data: bytes) -> dict[str, Any]:
+    """A frame's content; empty if it is no JSON object."""
     try:
         answer = json.loads(data, parse_constant=lambda _: None)
     except (ValueError, RecursionError):
-        return _Lost(DIED, "interfered with the grader")
-    if not isinstance(answer, dict) or answer.get("nonce") != nonce:
-        return _Lost(DIED, "interfered with the grader")
-    return answer
+        return {}
+    return answer if isinstance(answer, dict) and isinstance(answer.get("nonce"), str) else {}
 
 
 class Kernel:
@@ -457,7 +466,7 @@ class _Submission:
                 job, status, self._why(status, seconds, ended if type(ended) is int else None), outputs.items
             )
         self._lose()
-        return _failed(job, DIED, "interfered with the grader", [])
+        return _failed(job, DIED, _INTERFERED, [])
 
     def _why(self, status: str, seconds: float, ended: int | None) -> str:
         if status == TIMEOUT:

@@ -239,7 +239,8 @@ class Shell(InteractiveShell):
         """`!cmd`: its output goes to the process's own stdout and stderr, which the grader reads under a limit."""
         import subprocess
 
-        self.user_ns["_exit_code"] = subprocess.call(self.var_expand(cmd, depth=1), shell=True)
+        expand: Any = self.var_expand
+        self.user_ns["_exit_code"] = subprocess.call(expand(cmd, depth=1), shell=True)
 
     system_piped = system_raw = system
 
@@ -275,7 +276,8 @@ def make_shell(outputs: Outputs, folder: str) -> Shell:
     config.InteractiveShell.autocall = 0
     shell: Shell = Shell.instance(config=config, ipython_dir=folder)
     InteractiveShellABC.register(Shell)
-    shell.outputs = shell.displayhook.outputs = shell.display_pub.outputs = outputs
+    for part in (shell, shell.displayhook, shell.display_pub):
+        setattr(part, "outputs", outputs)  # noqa: B010
     warnings.filterwarnings("ignore", message="To exit: use")
     warnings.filterwarnings("ignore", message=".*is non-interactive, and thus cannot be shown")
     builtins.input = getpass.getpass = _nobody_to_ask
