@@ -1992,11 +1992,11 @@ with when_ready("3.1", "3.2"):
 # %% [markdown]
 # ## From numbers to vectors
 #
-# Real networks send whole arrays along an edge. Let $y = \varphi(x)$ with $x \in \mathbb R^m$ and $y \in \mathbb R^q$. All local derivatives together form the [Jacobian](../glossary.ipynb#jacobian), the $q \times m$ table $J_{ij} = \partial y_i/\partial x_j$. Nothing new happens: $x_j$ receives a message from every $y_i$, and adds them up,
+# Real networks send whole arrays along an edge. Let $y = \varphi(x)$ with $x \in \mathbb R^m$ and $y \in \mathbb R^q$. All local derivatives together form the [Jacobian](../glossary.ipynb#Jacobian), the $q \times m$ table $J_{ij} = \partial y_i/\partial x_j$. Nothing new happens: $x_j$ receives a message from every $y_i$, and adds them up,
 #
 # $$\bar x_j = \sum_i \bar y_i\,\frac{\partial y_i}{\partial x_j},\qquad\text{that is}\qquad \bar x = J^\top \bar y.$$
 #
-# This is a [vector–Jacobian product](../glossary.ipynb#vjp), VJP for short. Forward mode sends a tangent the other way, $\dot y = J\dot x$: lesson 2's JVP.
+# This is a [vector–Jacobian product](../glossary.ipynb#VJP), VJP for short. Forward mode sends a tangent the other way, $\dot y = J\dot x$: lesson 2's JVP.
 #
 # Take $y = (x_1 x_2,\; x_1 + x_2)$ at $x = (2, -1)$ and let $\bar y = (3, -2)$ arrive. Then
 #
