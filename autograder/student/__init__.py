@@ -16,6 +16,7 @@ _LATER = {
     "broken_engine": "broken",
     "plot_style": "plots",
     "show_backward": "stepper",
+    "show_data_graph": "data_graph",
     "show_graph": "pictures",
     "show_progress": "progress",
     "when_ready": "ready",

@@ -9,7 +9,8 @@ A picture is data, so that it can travel in a verdict:
      "edges": [{"from": id of the input, "to": id of the result, "slot": 0}]}
 
 `yours` is the adjoint that the learner's code computed (None: not computed), `right` the reference's, `first` marks
-the first node that departs. Edges point the way values flow. Extra keys are ignored.
+the first node that departs. Where values are compared instead, "compared" is "value" and `value` is left out. "row" is
+what a node calls its value, "data" by default. Edges point the way values flow. Extra keys are ignored.
 """
 
 from __future__ import annotations
@@ -160,7 +161,9 @@ class Box:
 
 
 def _box(node: Mapping[str, Any], is_leaf: bool, is_root: bool, inbox: int) -> Box:
-    rows = [Row("data", number(node.get("value")), "data")]
+    # Where values themselves are compared there is no third number to show.
+    only_compared = "value" not in node and "right" in node
+    rows = [] if only_compared else [Row(str(node.get("row", "data")), number(node.get("value")), "data")]
     kinds = ["leaf"] if is_leaf else []
     kinds += ["root"] if is_root else []
     if "yours" in node or "right" in node:
@@ -360,10 +363,12 @@ def describe(picture: Mapping[str, Any]) -> str:
             words = [called.get(p, "an input") for p in inputs[key]]
             sign = operation.spoken if operation else str(node.get("op") or "an operation on")
             made = " = " + (f" {sign} ".join(words) if len(words) == 2 else f"{sign} {', '.join(words)}")
-        text = f"{called[key]}{made}: data {number(node.get('value'))}"
+        said = [f"{node.get('row', 'data')} {number(node.get('value'))}"] if "value" in node else []
         if "yours" in node or "right" in node:
             words2 = apart(node.get("yours"), node.get("right"))
-            text += f", your adjoint {words2[0]}, right {words2[1]}"
+            said.append(f"your {node.get('compared', 'adjoint')} {words2[0]}, right {words2[1]}")
+        text = f"{called[key]}{made}: {', '.join(said)}"
+        if "yours" in node or "right" in node:
             text += " (the first that differs)" if node.get("first") else ""
         elif "grad" in node:
             text += f", grad {number(node.get('grad'))}"
