@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from html import escape
 
-from autograder.student import pictures, theme
+from autograder.student import pictures, progress, theme
+from autograder.student.progress import Done
 from autograder.verdict import ERROR, FAILED, MANUAL, PARTIAL, PASSED, UNANSWERED, PartVerdict, Verdict
 
 _CIRCLE = '<circle cx="12" cy="12" r="10.5" fill="none" stroke="currentColor" stroke-width="2"/>'
@@ -39,17 +40,6 @@ LOOKS = {
     ERROR: Look("Could not be checked", _stroke("M12 3l9.5 17.5h-19z") + _stroke("M12 9.5v5M12 17.6v.1")),
 }
 WORKED_ONLY = "These are the worked examples. Further checks run at grading."
-
-
-@dataclass(frozen=True)
-class Done:
-    """How far a learner is in a lesson: one status per exercise, in order ("" where nothing was checked yet)."""
-
-    statuses: tuple[str, ...]
-
-    @property
-    def passed(self) -> int:
-        return sum(s == PASSED for s in self.statuses)
 
 
 def show(verdict: Verdict, done: Done | None = None) -> None:
@@ -87,7 +77,9 @@ def card_html(verdict: Verdict, done: Done | None = None) -> str:
     label = escape(f"Check {verdict.exercise} {verdict.title}: {look.word}", quote=True)
     return theme.piece(
         f"card {verdict.status}",
-        top + (f'<div class="bp-body">{inside}</div>' if inside else "") + (_bar(done) if done else ""),
+        top
+        + (f'<div class="bp-body">{inside}</div>' if inside else "")
+        + (progress.bar_html([status for *_, status in done.exercises]) if done else ""),
         ("graph", "card") if verdict.picture else ("card",),
         attributes=f' role="group" aria-label="{label}"',
     )
@@ -149,15 +141,6 @@ def _reread(verdict: Verdict) -> str:
         return ""
     heading, anchor = verdict.reread
     return f'<p>Reread: <a href="#{escape(anchor.lstrip("#"), quote=True)}">{escape(heading)}</a></p>'
-
-
-def _bar(done: Done) -> str:
-    kinds = {PASSED: "full", PARTIAL: "half"}
-    cells = "".join(f'<i class="{kinds.get(s, "")}"></i>' for s in done.statuses)
-    return (
-        f'<div class="bp-done"><span class="bp-bar" aria-hidden="true">{cells}</span>'
-        f"<span>{done.passed} of {len(done.statuses)} done</span></div>"
-    )
 
 
 def _inline(text: str) -> str:

@@ -39,8 +39,7 @@ def check(exercise: str, *objects: Any) -> None:
     except KeyError:
         cards.show_note(f"There is no exercise {exercise}. The heading above the check gives its number.")
         return
-    cards.show(verdict)
-    progress.record(verdict)
+    cards.show(verdict, progress.record(verdict))
 
 
 def _validate(exercise: str, *objects: Any) -> None:
@@ -49,6 +48,15 @@ def _validate(exercise: str, *objects: Any) -> None:
         verdict = verdict_on(exercise, *objects)
     if verdict.status != PASSED:
         raise AssertionError(f"{exercise} {verdict.status}: {verdict.message.splitlines()[0]}")
+
+
+def outline(lesson: str) -> list[tuple[str, str]]:
+    """(id, title) of the exercises of `lesson`, in order; empty where the trusted half is not installed."""
+    try:
+        exercises = importlib.import_module("autograder.exercises").exercises_of(lesson).exercises
+    except ImportError:
+        return []
+    return [(exercise.id, exercise.title) for exercise in exercises]
 
 
 def verdict_on(exercise: str, *objects: Any) -> Verdict:

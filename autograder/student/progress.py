@@ -2,8 +2,195 @@
 
 from __future__ import annotations
 
-from autograder.verdict import Verdict
+import contextlib
+import datetime
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from autograder.lessons import LESSONS, Lesson, lesson_of
+from autograder.student import session
+from autograder.verdict import PARTIAL, PASSED, STATUSES, UNANSWERED, Verdict
+
+FILE = "progress.json"
+START_PAGE = "start.ipynb"
+ABOUT = "What the checks of this course have shown on this machine. Never sent. Delete this file to start afresh."
+
+# The way of the whole course; what LESSONS has is open, the rest is coming.
+COURSE = (
+    "The chain rule",
+    "Forward mode",
+    "Reverse mode",
+    "Softmax and an n‑gram network",
+    "Training an n‑gram model",
+)
 
 
-def record(verdict: Verdict) -> None:
-    """Remember the status of one exercise. A file that cannot be written never stops a check."""
+@dataclass(frozen=True)
+class Done:
+    """How far a learner is in a lesson: (id, title, status) per exercise, in order; "" where nothing was checked yet."""
+
+    exercises: tuple[tuple[str, str, str], ...]
+
+    @property
+    def passed(self) -> int:
+        return sum(status == PASSED for _, _, status in self.exercises)
+
+
+def folder() -> Path:
+    """The notebooks' folder: the nearest one upwards that has the start page, else the current one."""
+    here = Path.cwd()
+    return next((f for f in (here, *here.parents) if (f / START_PAGE).is_file()), here)
+
+
+def statuses() -> dict[str, str]:
+    """What is known of each exercise: id → status. Empty when there is no file, or none that can be read."""
+    try:
+        found = json.loads((folder() / FILE).read_text("utf-8"))["exercises"]
+        return {str(key): entry["status"] for key, entry in found.items() if entry["status"] in STATUSES}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def record(verdict: Verdict) -> Done | None:
+    """Remember the status of one exercise and say how far its lesson is. What cannot be written is passed over:
+    a check never fails for it."""
+    try:
+        _write(verdict)
+        return done_in(lesson_of(verdict.exercise))
+    except Exception:
+        return None
+
+
+def _write(verdict: Verdict) -> None:
+    path = folder() / FILE
+    try:
+        exercises = json.loads(path.read_text("utf-8"))["exercises"]
+        exercises = exercises if isinstance(exercises, dict) else {}
+    except (OSError, ValueError, KeyError, TypeError):
+        exercises = {}
+    exercises[verdict.exercise] = {"status": verdict.status, "on": datetime.date.today().isoformat()}
+    text = json.dumps({"about": ABOUT, "exercises": dict(sorted(exercises.items()))}, indent=1, ensure_ascii=False)
+    draft = path.with_name(f".{FILE}.{os.getpid()}")
+    try:
+        draft.write_text(text + "\n", "utf-8")
+        os.replace(draft, path)
+    finally:
+        with contextlib.suppress(OSError):
+            draft.unlink()
+
+
+def done_in(lesson: Lesson) -> Done | None:
+    """How far the learner is in `lesson`; None where its list of exercises is not at hand."""
+    from autograder.student.check import outline
+
+    known = statuses()
+    exercises = tuple((id, title, known.get(id, "")) for id, title in outline(lesson.name))
+    return Done(exercises) if exercises else None
+
+
+def show_progress() -> None:
+    """Draw the map of the course, with what the checks have shown so far."""
+    if session.quiet():
+        return
+    from autograder.student import theme
+
+    lessons = {lesson.number: (lesson, done_in(lesson)) for lesson in LESSONS}
+    theme.show(map_html(lessons), map_text(lessons))
+
+
+Map = dict[int, tuple[Lesson, Done | None]]
+
+
+def map_text(lessons: Map) -> str:
+    """The map as plain text."""
+    lines = []
+    for number, title in enumerate(COURSE, 1):
+        lesson, done = lessons.get(number, (None, None))
+        said = "coming" if lesson is None else f"{done.passed} of {len(done.exercises)} done" if done else "open"
+        lines.append(f"{number} {lesson.title if lesson else title}: {said}")
+        marks = {PASSED: "✓", PARTIAL: "◐", "": "·", UNANSWERED: "·"}
+        lines += [f"   {marks.get(status, '✗')} {id} {name}" for id, name, status in (done.exercises if done else ())]
+    return "\n".join(lines)
+
+
+def map_html(lessons: Map) -> str:
+    """The map as one self-contained piece of HTML: the way through the course, and the open lessons' exercises."""
+    from autograder.student import theme
+
+    stops, panels = [], []
+    for number, title in enumerate(COURSE, 1):
+        lesson, done = lessons.get(number, (None, None))
+        kind, said = "coming", "coming"
+        if lesson is not None:
+            whole = done is not None and done.passed == len(done.exercises)
+            kind = "whole" if whole else "open"
+            said = f"{done.passed} of {len(done.exercises)} done" if done else "open"
+            panels.append(_panel(lesson, done))
+        name = escape(title)
+        if lesson is not None:
+            name = f'<a href="{escape(f"{lesson.name}/{lesson.notebook}.ipynb", quote=True)}">{name}</a>'
+        ring = _ring(number, kind, done)
+        stops.append(
+            f'<li class="{kind}">{ring}<span class="bp-stop">{name}</span><span class="bp-state">{said}</span></li>'
+        )
+    body = (
+        f'<ol class="bp-way" aria-label="The lessons of the course">{"".join(stops)}</ol>{"".join(panels)}'
+        f'<p class="bp-said">Kept in <code>{FILE}</code> beside these notebooks, and nowhere else. Delete that file to '
+        "start afresh; run this cell again to see what is new.</p>"
+    )
+    return theme.piece("map", body, ("card", "map"), attributes=' role="group" aria-label="Your progress"')
+
+
+def _ring(number: int, kind: str, done: Done | None) -> str:
+    """A lesson's station: a ring that fills with what is done."""
+    share = done.passed / len(done.exercises) if done and done.exercises else 0.0
+    around = 2 * 3.14159265 * 21
+    arc = (
+        f'<circle class="arc" cx="25" cy="25" r="21" stroke-dasharray="{share * around:.1f} {around:.1f}" '
+        'transform="rotate(-90 25 25)"/>'
+        if share
+        else ""
+    )
+    middle = "✓" if kind == "whole" else str(number)
+    return (
+        f'<svg viewBox="0 0 50 50" width="50" height="50" aria-hidden="true"><circle class="ring" cx="25" cy="25" r="21"/>'
+        f'{arc}<text x="25" y="31" text-anchor="middle">{middle}</text></svg>'
+    )
+
+
+def _panel(lesson: Lesson, done: Done | None) -> str:
+    if done is None:
+        return ""
+    upcoming = next((id for id, _, status in done.exercises if status != PASSED), None)
+    from autograder.student.cards import LOOKS
+
+    cells = []
+    for id, title, status in done.exercises:
+        look = LOOKS.get(status or UNANSWERED, LOOKS[UNANSWERED])
+        word = look.word if status else "Not yet checked"
+        here = ' aria-current="step"' if id == upcoming else ""
+        cells.append(
+            f'<li class="{status or "none"}"{here}><svg viewBox="0 0 24 24" width="19" height="19" role="img" '
+            f'aria-label="{word}">{look.mark}</svg><b>{escape(id)}</b><span>{escape(title)}</span></li>'
+        )
+    total = len(done.exercises)
+    lead = "All exercises are done." if upcoming is None else f"{done.passed} of {total} done. Next: {upcoming}."
+    return (
+        f'<section aria-label="Lesson {lesson.number}"><h4>Lesson {lesson.number} · {escape(lesson.title)}</h4>'
+        f'<p class="bp-lead">{lead}</p><ul class="bp-cells">{"".join(cells)}</ul></section>'
+    )
+
+
+def bar_html(done: Sequence[str]) -> str:
+    """A small bar, one cell an exercise."""
+    kinds = {PASSED: "full", PARTIAL: "half"}
+    cells = "".join(f'<i class="{kinds.get(status, "")}"></i>' for status in done)
+    passed = sum(status == PASSED for status in done)
+    return (
+        f'<div class="bp-done"><span class="bp-bar" aria-hidden="true">{cells}</span>'
+        f"<span>{passed} of {len(done)} done</span></div>"
+    )
