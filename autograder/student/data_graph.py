@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from html import escape
+from itertools import pairwise
 from typing import Any
 
 from autograder.student import operations, pictures, session, theme
@@ -35,7 +36,7 @@ def show_data_graph(
     if session.quiet():
         return
     try:
-        picture = picture_of(graph, values or {}, sink, adjoints, slopes, title or "")
+        picture = picture_of(graph, values or {}, sink, adjoints, slopes=slopes, title=title or "")
     except NotAGraph as problem:
         from autograder.student.cards import show_note
 
@@ -53,6 +54,7 @@ def picture_of(
     values: Mapping[str, float],
     sink: str | None = None,
     adjoints: Mapping[str, float] | None = None,
+    *,
     slopes: bool = False,
     title: str = "",
 ) -> dict[str, Any]:
@@ -86,7 +88,12 @@ def picture_of(
                 known[name] = float(operation.value(*inputs))
             except (ArithmeticError, ValueError, TypeError) as error:
                 raise NotAGraph(f"node {name!r} has no value: {error}") from None
-        node = {"id": name, "label": name, "op": operation.sign if operation else "input", "row": "value"}
+        node: dict[str, Any] = {
+            "id": name,
+            "label": name,
+            "op": operation.sign if operation else "input",
+            "row": "value",
+        }
         node["value"] = known.get(name)
         if adjoints is not None:
             node["grad"] = adjoints.get(name)
@@ -150,7 +157,7 @@ def _slopes(operation: operations.Operation, inputs: tuple[float, ...], output: 
 def figure(picture: Mapping[str, Any], along: Sequence[str] = ()) -> str:
     """The picture as a self-contained piece of HTML, with slopes on the edges and the path `along` drawn stronger."""
     slopes = {(e["from"], e["to"], e["slot"]): e["slope"] for e in picture["edges"] if "slope" in e}
-    steps = set(zip(along, along[1:], strict=False))
+    steps = set(pairwise(along))
     widest = max((len(pictures.number(s, 4)) for s in slopes.values()), default=0)
     drawing = pictures.draw(picture, label_width=widest * pictures.MONO + 10 if slopes else 0.0)
     ids = [str(box.node["id"]) for box in drawing.boxes]
