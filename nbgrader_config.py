@@ -6,12 +6,16 @@ import os
 import sysconfig
 from pathlib import Path
 
+from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader.preprocessors import (
+    AssignLatePenalties,
     CheckCellMetadata,
     ClearHiddenTests,
     ClearMarkScheme,
     ClearOutput,
     ComputeChecksums,
+    GetGrades,
+    LimitOutput,
     LockCells,
     SaveCells,
 )
@@ -19,6 +23,7 @@ from nbgrader.preprocessors import (
 from autograder.authoring.editions import WRITTEN_ANSWER
 from autograder.authoring.release import PackQuizzes, Seal
 from autograder.authoring.stubs import NamedStubs
+from autograder.grading.nbgrader_steps import Execute, RepairingExporter, SaveGrades, ScrubFeedback, WriteVerdicts
 
 c = get_config()
 
@@ -48,4 +53,12 @@ c.GenerateAssignment.preprocessors = [
 ]
 c.ClearSolutions.text_stub = WRITTEN_ANSWER
 
-# submitted/ → autograded/ → feedback/ (autograder.grading.nbgrader_steps)
+# submitted/ → autograded/: students' code runs in a box, verdicts are reached outside it (docs/architecture.md).
+c.Autograde.exporter_class = RepairingExporter
+c.Autograde.autograde_preprocessors = [Execute, WriteVerdicts, LimitOutput, SaveGrades, AssignLatePenalties, CheckCellMetadata]
+# What a submission may use; see `nbgrader autograde --help-all`, Execute, for all limits.
+c.Execute.sandbox = "bwrap"
+c.Execute.seconds_per_cell = 10.0
+
+# autograded/ → feedback/
+c.GenerateFeedback.preprocessors = [ScrubFeedback, GetGrades, CSSHTMLHeaderPreprocessor]
