@@ -39,7 +39,9 @@ def pattern(root: Path, lesson: str) -> NotebookNode:
     found = find(lesson)
     path = release_path(root, found)
     if not path.is_file():
-        raise CourseError(f"Lesson {found.name} has not been built: {path.name} is missing from release/. Run: autograder build")
+        raise CourseError(
+            f"Lesson {found.name} has not been built: {path.name} is missing from release/. Run: autograder build"
+        )
     return _read(path, path.stat().st_mtime_ns)
 
 

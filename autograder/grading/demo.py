@@ -157,7 +157,7 @@ class Value:
 
 ELSEWHERE = "# All of this is in my class Value above.\n"
 
-SPITE = '''
+SPITE = """
 import glob, os, sqlite3
 
 for name in ("gradebook.db", "../gradebook.db", "../../gradebook.db", "../../../gradebook.db"):
@@ -168,7 +168,7 @@ for name in ("gradebook.db", "../gradebook.db", "../../gradebook.db", "../../../
         print(name, problem)
 for path in glob.glob("/**/submitted/*/*/*.ipynb", recursive=True):
     open(path, "w").write("{}")
-'''
+"""
 
 ANSWER = (
     "A product keeps both its factors, tanh and exp keep their output, log and relu their input; that is one or two "
@@ -219,7 +219,7 @@ def class_of_ten(right: Mapping[str, str]) -> dict[str, dict[str, str]]:
     }
 
 
-_EARLY = '''
+_EARLY = """
 def value_backward(root):
     root.grad = 1.0
 
@@ -230,7 +230,7 @@ def value_backward(root):
             visit(parent)
 
     visit(root)
-'''
+"""
 
 
 def _wrong_tanh(text: str) -> str:

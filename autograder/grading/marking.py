@@ -21,6 +21,7 @@ from autograder.evidence import EVIDENCE_MIME, VERDICT_MIME, EvidenceError, deco
 from autograder.exercises import exercises_of
 from autograder.exercises.judging import judge
 from autograder.exercises.model import Case, Exercise
+from autograder.grading import methods
 from autograder.grading.kernel import CellJob, CellRun
 from autograder.lessons import tag_of
 from autograder.student.cards import card_html
@@ -28,6 +29,8 @@ from autograder.student.missing_names import explain
 from autograder.verdict import ERROR, FAILED, MANUAL, UNANSWERED, PartVerdict, Verdict
 
 Seed = Callable[[str], Random]  # exercise id -> the generator of its cases
+
+NOTES_ID = "autograder-notes"
 
 _SHOWS = {"quiz", "show_graph", "show_backward", "show_progress", "plot_style"}
 
@@ -108,7 +111,9 @@ def mark(
         notes: cell id -> why a cell did not end well ("timed out after 10 s"), where it did not.
     """
     return [
-        Marked(cell_id, verdict_on(exercise, cases_of(exercise, seed), outputs.get(cell_id, ()), notes.get(cell_id, "")))
+        Marked(
+            cell_id, verdict_on(exercise, cases_of(exercise, seed), outputs.get(cell_id, ()), notes.get(cell_id, ""))
+        )
         for cell_id, exercise in checks(notebook, lesson).items()
     ]
 
@@ -193,6 +198,70 @@ def verdict_outputs(verdict: Verdict) -> list[NotebookNode]:
         nbformat.v4.new_output("display_data", data=data),
         nbformat.v4.new_output("execute_result", data={"text/plain": repr(float(verdict.score))}, execution_count=None),
     ]
+
+
+def put_outputs(notebook: NotebookNode, runs: Sequence[CellRun]) -> None:
+    """Write what running the cells gave into `notebook`, and nothing else; a cell that did not run has no outputs."""
+    ran = {run.id: run for run in runs}
+    notes = notes_of(runs)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [_output(x) for x in ran[cell.id].outputs] if cell.id in ran else []
+            cell.execution_count = None
+            if cell.id in notes:
+                cell.metadata["autograder"] = {"note": notes[cell.id]}
+
+
+def _output(output: dict[str, Any]) -> NotebookNode:
+    node = nbformat.from_dict(output)
+    if node.get("output_type") == "error":
+        node["traceback"] = [without_paths(line) for line in node.get("traceback", [])]
+    elif node.get("output_type") == "stream":
+        node["text"] = without_paths(node.get("text", ""))
+    return node
+
+
+def put_verdicts(notebook: NotebookNode, pattern: NotebookNode, lesson: str, seed: Seed) -> list[Verdict]:
+    """Judge the evidence in `notebook` and overwrite the outputs of every check cell; the verdicts, in order.
+
+    Flags are gathered in the notebook's metadata (`autograder.flags`) and in a cell on top.
+    """
+    outputs = {cell.id: cell.outputs for cell in notebook.cells if cell.cell_type == "code"}
+    notes = {
+        c.id: c.metadata["autograder"]["note"] for c in notebook.cells if "note" in c.metadata.get("autograder", {})
+    }
+    verdicts = {m.cell_id: m.verdict for m in mark(notebook, lesson, seed, outputs, notes)}
+    flags = [*notebook.metadata.get("autograder", {}).get("flags", []), *look_at(notebook, pattern, lesson)]
+    for cell in notebook.cells:
+        if cell.id in verdicts:
+            cell.outputs = verdict_outputs(verdicts[cell.id])
+            flags += verdicts[cell.id].flags
+        elif cell.cell_type == "code":
+            for output in cell.outputs:
+                output.get("data", {}).pop(EVIDENCE_MIME, None)
+        cell.metadata.pop("autograder", None)
+    notebook.metadata["autograder"] = {**notebook.metadata.get("autograder", {}), "flags": list(dict.fromkeys(flags))}
+    _note_flags(notebook)
+    return list(verdicts.values())
+
+
+def _note_flags(notebook: NotebookNode) -> None:
+    """One cell on top that tells a grader, and later the student, what was unusual about this notebook."""
+    notebook.cells = [cell for cell in notebook.cells if cell.id != NOTES_ID]
+    flags = notebook.metadata["autograder"]["flags"]
+    if flags:
+        lines = "\n".join(f"- {flag}" for flag in flags)
+        note = nbformat.v4.new_markdown_cell(f"**Notes of the grader**\n\n{lines}")
+        note["id"] = NOTES_ID
+        notebook.cells.insert(0, note)
+
+
+def look_at(notebook: NotebookNode, pattern: NotebookNode, lesson: str) -> list[str]:
+    """Flags on how the answers were written: only cells that differ from the release notebook are looked at."""
+    released = {cell.source for cell in pattern.cells}
+    own = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source not in released]
+    allowed = {exercise.id: frozenset(exercise.may_import) for exercise in exercises_of(lesson).exercises}
+    return methods.look(own, allowed)
 
 
 def written_verdicts(notebook: NotebookNode, pattern: NotebookNode, lesson: str) -> list[Verdict]:

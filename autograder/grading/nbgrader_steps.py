@@ -13,7 +13,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbformat.notebooknode import NotebookNode
 from nbgrader.api import Gradebook
@@ -21,15 +20,13 @@ from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import is_grade, is_task
 from traitlets import Enum, Float, Integer
 
-from autograder.evidence import EVIDENCE_MIME
-from autograder.grading import marking, seeds, single
+from autograder.grading import marking, seeds
 from autograder.grading.course import CourseError, course_root, pattern
 from autograder.grading.kernel import Kernel, Limits
 from autograder.grading.reading import Unreadable, read_file
 from autograder.grading.repair import repair
 from autograder.lessons import find
 
-NOTES_ID = "autograder-notes"
 HIDDEN_MARK = "### BEGIN HIDDEN TESTS"
 
 _kernels: dict[tuple[str, Limits], Kernel] = {}
@@ -82,14 +79,16 @@ class RepairingExporter(NotebookExporter):
             notebook, flags, digest = copy.deepcopy(like), [f"no notebook was handed in: {reason}"], ""
         notebook.metadata["autograder"] = {"flags": flags, "digest": digest}
         resources["metadata"] = {"name": Path(filename).stem, "path": str(Path(filename).parent)}
-        return self.from_notebook_node(notebook, resources=resources, **kw)
+        return self.from_notebook_node(notebook, resources=resources, **kw)  # type: ignore[no-untyped-call]
 
 
 class Execute(NbGraderPreprocessor):
     """Runs a repaired submission in a box, each check cell with its own fresh cases."""
 
     sandbox = Enum(
-        ["bwrap", "none"], "bwrap", help="How student code is held: bubblewrap, or nothing at all (see docs/security.md)."
+        ["bwrap", "none"],
+        "bwrap",
+        help="How student code is held: bubblewrap, or nothing at all (see docs/security.md).",
     ).tag(config=True)
     seconds_per_cell = Float(Limits.seconds_per_cell, help="Time limit of one cell, in seconds.").tag(config=True)
     seconds_total = Float(Limits.seconds_total, help="Time limit of one submission, in seconds.").tag(config=True)
@@ -112,25 +111,8 @@ class Execute(NbGraderPreprocessor):
                 "Keep other assignments in a course folder of their own, with their own nbgrader_config.py."
             )
         kernel = shared_kernel(self.sandbox, self.limits())
-        runs = kernel.run(marking.jobs(nb, lesson, seed_for(nb, resources)))
-        ran = {run.id: run for run in runs}
-        notes = marking.notes_of(runs)
-        for cell in nb.cells:
-            if cell.cell_type == "code":
-                cell.outputs = [_output(x) for x in ran[cell.id].outputs] if cell.id in ran else []
-                cell.execution_count = None
-                if cell.id in notes:
-                    cell.metadata["autograder"] = {"note": notes[cell.id]}
+        marking.put_outputs(nb, kernel.run(marking.jobs(nb, lesson, seed_for(nb, resources))))
         return nb, resources
-
-
-def _output(output: dict[str, Any]) -> NotebookNode:
-    node = nbformat.from_dict(output)
-    if node.get("output_type") == "error":
-        node["traceback"] = [marking.without_paths(line) for line in node.get("traceback", [])]
-    elif node.get("output_type") == "stream":
-        node["text"] = marking.without_paths(node.get("text", ""))
-    return node
 
 
 def seed_for(nb: NotebookNode, resources: Any) -> marking.Seed:
@@ -152,41 +134,8 @@ class WriteVerdicts(NbGraderPreprocessor):
         lesson = _lesson(resources)
         if lesson is None:
             return nb, resources
-        outputs = {cell.id: cell.outputs for cell in nb.cells if cell.cell_type == "code"}
-        notes = {
-            cell.id: cell.metadata["autograder"]["note"] for cell in nb.cells if "note" in cell.metadata.get("autograder", {})
-        }
-        marked = marking.mark(nb, lesson, seed_for(nb, resources), outputs, notes)
-        verdicts = {m.cell_id: m.verdict for m in marked}
-        flags = list(nb.metadata.get("autograder", {}).get("flags", []))
-        flags += single.look_at(nb, pattern(root_of(resources), lesson), lesson)
-        for cell in nb.cells:
-            if cell.id in verdicts:
-                cell.outputs = marking.verdict_outputs(verdicts[cell.id])
-                flags += verdicts[cell.id].flags
-            elif cell.cell_type == "code":
-                cell.outputs = [_without_evidence(o) for o in cell.outputs]
-            cell.metadata.pop("autograder", None)
-        nb.metadata["autograder"] = {**nb.metadata.get("autograder", {}), "flags": list(dict.fromkeys(flags))}
-        _note_flags(nb)
+        marking.put_verdicts(nb, pattern(root_of(resources), lesson), lesson, seed_for(nb, resources))
         return nb, resources
-
-
-def _without_evidence(output: NotebookNode) -> NotebookNode:
-    if "data" in output:
-        output["data"].pop(EVIDENCE_MIME, None)
-    return output
-
-
-def _note_flags(nb: NotebookNode) -> None:
-    """One cell on top that tells a grader, and later the student, what was unusual about this notebook."""
-    nb.cells = [cell for cell in nb.cells if cell.id != NOTES_ID]
-    flags = nb.metadata["autograder"]["flags"]
-    if flags:
-        lines = "\n".join(f"- {flag}" for flag in flags)
-        note = nbformat.v4.new_markdown_cell(f"**Notes of the grader**\n\n{lines}")
-        note["id"] = NOTES_ID
-        nb.cells.insert(0, note)
 
 
 class SaveGrades(SaveAutoGrades):

@@ -36,10 +36,7 @@ def read_bytes(data: bytes) -> NotebookNode:
     if data.startswith(b"PK\x03\x04"):
         raise Unreadable("this is a ZIP archive, not a notebook")
     try:
-        if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-            text = data.decode("utf-16")
-        else:
-            text = data.decode("utf-8-sig")
+        text = data.decode("utf-16") if data.startswith((b"\xff\xfe", b"\xfe\xff")) else data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise Unreadable("the file is not text in UTF-8") from None
     text = text.replace("\0", "")
@@ -91,7 +88,7 @@ def _cell(cell: Any) -> NotebookNode | None:
         "markdown": nbformat.v4.new_markdown_cell,
         "raw": nbformat.v4.new_raw_cell,
     }.get(kind if isinstance(kind, str) else "", nbformat.v4.new_markdown_cell)
-    made: NotebookNode = make(source)
+    made: NotebookNode = make(source)  # type: ignore[no-untyped-call]
     made["metadata"] = nbformat.from_dict(_tags(metadata))
     made["id"] = cell["id"] if isinstance(cell.get("id"), str) else ""
     return made

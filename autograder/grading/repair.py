@@ -194,7 +194,7 @@ def _restored(cell: NotebookNode, like: NotebookNode, flags: list[str]) -> Noteb
     """A cell of the pattern with the student's text where the student may write."""
     role = _role(like)
     fresh = copy.deepcopy(like)
-    if role == "answer" or role == "text":
+    if role in {"answer", "text"}:
         if role == "answer" and cell.cell_type != like.cell_type:
             flags.append(f"the answer cell {_grade_id(like)} had become a {cell.cell_type} cell")
         fresh.source = cell.source

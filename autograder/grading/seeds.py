@@ -20,7 +20,9 @@ def course_secret(root: Path) -> bytes:
     except FileNotFoundError:
         pass
     except ValueError:
-        raise RuntimeError(f"{path} is damaged. Restore it from a backup, or delete it: new cases will be drawn.") from None
+        raise RuntimeError(
+            f"{path} is damaged. Restore it from a backup, or delete it: new cases will be drawn."
+        ) from None
     path.parent.mkdir(mode=0o700, exist_ok=True)
     fresh = secrets.token_bytes(32)
     # Written aside and linked into place, so that two runs at once agree on one secret.

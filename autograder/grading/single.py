@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.exercises import exercises_of
-from autograder.grading import marking, methods, seeds
+from autograder.grading import marking, seeds
 from autograder.grading.course import course_root, pattern
 from autograder.grading.kernel import Kernel
 from autograder.grading.reading import Unreadable, read_file
@@ -67,7 +67,9 @@ def grade_file(path: Path, kernel: Kernel, student: str = "") -> Report:
         raise CannotGrade(f"{path}: {error}.") from None
     lesson = lesson_in(submission)
     if lesson is None:
-        raise CannotGrade(f"{path}: this notebook answers no lesson of this course: none of its cells is one of our checks.")
+        raise CannotGrade(
+            f"{path}: this notebook answers no lesson of this course: none of its cells is one of our checks."
+        )
     root = course_root(path.parent) if (path.parent / "nbgrader_config.py").exists() else course_root()
     like = pattern(root, lesson)
     repaired = repair(submission, like)
@@ -76,24 +78,15 @@ def grade_file(path: Path, kernel: Kernel, student: str = "") -> Report:
     def seed(exercise: str) -> Any:
         return seeds.rng(secret, student, lesson, repaired.digest, exercise)
 
-    runs = kernel.run(marking.jobs(repaired.notebook, lesson, seed))
-    outputs = {run.id: run.outputs for run in runs}
-    marked = marking.mark(repaired.notebook, lesson, seed, outputs, marking.notes_of(runs))
-    verdicts = {m.verdict.exercise: m.verdict for m in marked}
-    verdicts |= {v.exercise: v for v in marking.written_verdicts(repaired.notebook, like, lesson)}
+    notebook = repaired.notebook
+    notebook.metadata["autograder"] = {"flags": repaired.flags}
+    marking.put_outputs(notebook, kernel.run(marking.jobs(notebook, lesson, seed)))
+    verdicts = {v.exercise: v for v in marking.put_verdicts(notebook, like, lesson, seed)}
+    verdicts |= {v.exercise: v for v in marking.written_verdicts(notebook, like, lesson)}
     wanted = exercises_of(lesson)
-    ordered = [verdicts[x.id] for x in (*wanted.exercises, *wanted.written) if x.id in verdicts]
-    flags = [*repaired.flags, *look_at(repaired.notebook, like, lesson)]
-    flags += [flag for verdict in ordered for flag in verdict.flags]
-    return Report(str(path), find(lesson).name, ordered, flags)
-
-
-def look_at(notebook: Any, like: Any, lesson: str) -> list[str]:
-    """Flags on how the answers were written: only cells that differ from the release notebook are looked at."""
-    released = {cell.source for cell in like.cells}
-    own = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source not in released]
-    allowed = {exercise.id: frozenset(exercise.may_import) for exercise in exercises_of(lesson).exercises}
-    return methods.look(own, allowed)
+    ids = [*(exercise.id for exercise in wanted.exercises), *(question.id for question in wanted.written)]
+    ordered = [verdicts[id] for id in ids if id in verdicts]
+    return Report(str(path), find(lesson).name, ordered, notebook.metadata["autograder"]["flags"])
 
 
 def as_text(reports: Sequence[Report]) -> str:
