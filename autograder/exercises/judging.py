@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from autograder import evidence as ev
-from autograder.exercises.model import Case, Exercise, Finding, Misconception
+from autograder.exercises.model import Case, Exercise, Finding, Misconception, same_value
 from autograder.student.observe import observe
-from autograder.student.probes import probe_for
+from autograder.student.probes import Probe, probe_for
 from autograder.verdict import ERROR, FAILED, PARTIAL, PASSED, UNANSWERED, PartVerdict, Verdict
+
+Observation = dict[str, Any]
 
 
 def judge(
-    exercise: Exercise, cases: Sequence[Case], observations: Sequence[dict[str, Any]], worked_only: bool = False
+    exercise: Exercise, cases: Sequence[Case], observations: Sequence[Observation], worked_only: bool = False
 ) -> Verdict:
     """The verdict on `exercise`, from one observation per case."""
     points = exercise.part_points()
     findings = [_judge_one(exercise, case, seen) for case, seen in zip(cases, observations, strict=True)]
-    failing = {case["part"] for case, finding in zip(cases, findings, strict=True) if finding is not None}
     parts = []
     for part in exercise.parts:
-        own = [f for case, f in zip(cases, findings, strict=True) if case["part"] == part.name and f is not None]
-        present = any(case["part"] == part.name for case in cases)
-        if not present:
+        if all(case["part"] != part.name for case in cases):
             continue
-        message = min(own, key=lambda f: f.size).message if own else ""
+        own = [f for case, f in zip(cases, findings, strict=True) if case["part"] == part.name and f is not None]
+        message = _smallest(own).message if own else ""
         score = 0.0 if own else points[part.name]
         parts.append(PartVerdict(part.name, part.title, not own, score, points[part.name], message))
+    failing = {part.name for part in parts if not part.passed}
     verdict = Verdict(
         exercise.id,
         exercise.title,
@@ -42,20 +44,20 @@ def judge(
 
     errors = [seen["error"] for seen in observations if "error" in seen]
     kinds = {error.get("kind") for error in errors}
-    if kinds and len(errors) == len(observations):
-        if kinds == {ev.UNANSWERED}:
-            verdict.status, verdict.score = UNANSWERED, 0.0
-            for part in parts:
-                part.message = ""
-            verdict.message = unanswered(exercise, errors[0])
-            return verdict
-        if kinds == {ev.MISSING}:
-            verdict.status = ERROR
+    if len(errors) == len(observations) and kinds == {ev.UNANSWERED}:
+        other = stub_of_another(exercise, errors[0])
+        verdict.status = ERROR if other else UNANSWERED
+        for part in parts:
+            part.message = ""
+        verdict.message = needs_other(exercise, other, errors[0]) if other else unanswered(exercise, errors[0])
+        return verdict
+    if len(errors) == len(observations) and kinds == {ev.MISSING}:
+        verdict.status = ERROR
 
-    smallest = min((f for f in findings if f is not None), key=lambda f: f.size)
+    smallest = _smallest([f for f in findings if f is not None])
     verdict.where, verdict.message, verdict.picture = smallest.where, smallest.message, smallest.picture
     verdict.reread = exercise.reread
-    named = name_misconceptions(exercise, cases, observations, failing)
+    named = name_misconceptions(exercise, cases, observations, findings)
     if named:
         verdict.misconceptions = [m.name for m in named]
         verdict.message = "\n".join([*(m.message for m in named), smallest.message])
@@ -63,21 +65,44 @@ def judge(
     return verdict
 
 
-def unanswered(exercise: Exercise, error: dict[str, Any]) -> str:
-    line = f"\n    {error['line']}" if error.get("line") else ""
+def _smallest(findings: Sequence[Finding]) -> Finding:
+    return min(findings, key=lambda f: f.size)
+
+
+# ---- errors in the student's code -----------------------------------------------------------------------------------
+
+
+def _shown(error: Observation) -> str:
+    return f"\n    {_text(error['line'])}" if error.get("line") else ""
+
+
+def stub_of_another(exercise: Exercise, error: Observation) -> str | None:
+    """The id of another exercise whose stub was met, from the stub's own words ("3.1 value_add")."""
+    found = re.match(r"\d+\.\d+", _text(error.get("message")))
+    return found.group() if found and found.group() != exercise.id else None
+
+
+def unanswered(exercise: Exercise, error: Observation) -> str:
     return (
-        f"Exercise {exercise.id} has not been filled in yet.{line}\n"
+        f"Exercise {exercise.id} has not been filled in yet.{_shown(error)}\n"
         "Replace that line by your own code, run the cell, then run this check again."
     )
 
 
-def _judge_one(exercise: Exercise, case: Case, seen: dict[str, Any]) -> Finding | None:
-    if "error" in seen:
-        return _error_finding(exercise, case, seen["error"])
+def needs_other(exercise: Exercise, other: str, error: Observation) -> str:
+    return (
+        f"Exercise {exercise.id} builds on {other}, which has not been filled in yet.{_shown(error)}\n"
+        f"Fill in {other} first, run its cell, then run this check again."
+    )
+
+
+def _judge_one(exercise: Exercise, case: Case, seen: Observation) -> Finding | None:
     try:
+        if "error" in seen:
+            return _error_finding(exercise, case, seen["error"])
         return exercise.judge(case, seen["value"])
-    except (TypeError, KeyError, IndexError, ValueError, AttributeError, ZeroDivisionError, OverflowError):
-        # Evidence of a shape that no honest probe gives. Fail closed.
+    except Exception:
+        # Evidence of a shape that no honest probe gives, from a process that may be hostile. Fail closed.
         return Finding(f"{exercise.id}: the check could not read this answer.", where=case["part"])
 
 
@@ -85,78 +110,122 @@ def _text(x: Any, limit: int = 300) -> str:
     return str(x)[:limit] if x is not None else ""
 
 
-def _error_finding(exercise: Exercise, case: Case, error: dict[str, Any]) -> Finding:
-    kind, name, message, line = (_text(error.get(k)) for k in ("kind", "type", "message", "line"))
-    shown = f"\n    {line}" if line else ""
+def _error_finding(exercise: Exercise, case: Case, error: Observation) -> Finding:
+    kind, name, message = (_text(error.get(k)) for k in ("kind", "type", "message"))
+    asked = f"{case['says']}: " if case.get("says") else ""
     if kind == ev.UNANSWERED:
-        text = f"A part of exercise {exercise.id} still raises NotImplementedError.{shown}\nFill it in, run its cell, then check again."
+        other = stub_of_another(exercise, error)
+        text = (
+            needs_other(exercise, other, error)
+            if other
+            else f"A part of exercise {exercise.id} still raises NotImplementedError.{_shown(error)}\n"
+            "Fill it in, run its cell, then check again."
+        )
     elif kind in (ev.MISSING, ev.WRONG_TYPE):
-        text = f"Exercise {exercise.id}: {message}.{shown}"
+        text = f"Exercise {exercise.id}: {message}.{_shown(error)}"
         if kind == ev.MISSING and exercise.needs:
             text += f"\n{exercise.needs}"
     else:
         text = (
-            f"Exercise {exercise.id}: your code raised {name}: {message}{shown}\n"
-            f"{case.get('says', 'Run your function by hand on a small input to see it happen')}."
+            f"Exercise {exercise.id}, {asked}your code raised {name}: {message}{_shown(error)}\n"
+            "Run that line by hand with these numbers to see it happen, then check again."
         )
     return Finding(text, where=case.get("op") or case["part"], size=case.get("size", 0.0))
 
 
+# ---- naming what was thought ----------------------------------------------------------------------------------------
+
+
 def name_misconceptions(
-    exercise: Exercise, cases: Sequence[Case], observations: Sequence[dict[str, Any]], failing: set[str]
+    exercise: Exercise,
+    cases: Sequence[Case],
+    observations: Sequence[Observation],
+    findings: Sequence[Finding | None],
 ) -> list[Misconception]:
     """The misconceptions whose predicted evidence is what was seen.
 
-    One that explains every case is named alone. Otherwise those are named that explain every case of a failing part,
-    so that two mistakes in two operations are both named; if several explain a part, none is named for it, since the
-    cases did not tell them apart.
+    One that explains every failing part and leaves the others right is named alone. Otherwise each failing part is
+    looked at for itself, so that two mistakes in two operations are both named. Where several names explain the same
+    evidence, the ones that agree with all of it to the last entry are kept; if that leaves more than one name, none is
+    given, since the cases did not tell them apart.
     """
     probe = probe_for(exercise.id)
-    wrong_indices = [i for i, case in enumerate(cases) if case["part"] in failing]
-    matches: dict[str, list[Misconception]] = {part: [] for part in failing}
-    everywhere: list[Misconception] = []
-    for misconception in exercise.misconceptions:
-        predicted = observe(probe, [cases[i] for i in wrong_indices], misconception.objects())
-        same = {i: _same(p, observations[i]) for i, p in zip(wrong_indices, predicted, strict=True)}
-        if all(same.values()):
-            # It must also leave alone what the student got right.
-            others = [i for i in range(len(cases)) if i not in same]
-            rest = observe(probe, [cases[i] for i in others], misconception.objects())
-            if all(_judge_one(exercise, cases[i], p) is None for i, p in zip(others, rest, strict=True)):
-                everywhere.append(misconception)
-        for part in failing:
-            indices = [i for i in wrong_indices if cases[i]["part"] == part]
-            if all(same[i] for i in indices):
-                matches[part].append(misconception)
+    wrong = [case["part"] for case, f in zip(cases, findings, strict=True) if f is not None]
+    failing = [part.name for part in exercise.parts if part.name in wrong]
+    # Within a part the cases that went wrong come first: they rule out most candidates at once.
+    indices = {
+        part: sorted((i for i, c in enumerate(cases) if c["part"] == part), key=lambda i: findings[i] is None)
+        for part in failing
+    }
+    rest = [i for i, case in enumerate(cases) if case["part"] not in failing]
+    predictions = [Prediction(exercise, probe, cases, m) for m in exercise.misconceptions]
+    explained = {p: [q for q in predictions if q.explains(indices[p], observations)] for p in failing}
+
+    everywhere = [
+        q
+        for q in predictions
+        if all(q in explained[p] for p in failing)
+        and all(_judge_one(exercise, cases[i], q.whole(i)) is None for i in rest)
+    ]
     if everywhere:
-        return everywhere[:1] if len({m.name for m in everywhere}) == 1 else []
-    found: list[Misconception] = []
-    for part in exercise.parts:
-        candidates = {m.name: m for m in matches.get(part.name, [])}
-        if len(candidates) == 1:
-            (only,) = candidates.values()
-            if only not in found:
-                found.append(only)
-    return found
+        return _agreed(everywhere, [i for p in failing for i in indices[p]], observations)
+    found: dict[str, Misconception] = {}
+    for part in failing:
+        for m in _agreed(explained[part], indices[part], observations):
+            found.setdefault(m.name, m)
+    return list(found.values())
 
 
-def _same(predicted: dict[str, Any], seen: dict[str, Any]) -> bool:
-    if ("error" in predicted) != ("error" in seen):
-        return False
-    if "error" in predicted:
-        p, s = predicted["error"], seen["error"]
-        return p.get("kind") == s.get("kind") and p.get("type") == s.get("type")
-    return same_value(predicted["value"], seen["value"])
+class Prediction:
+    """The evidence that one misconception predicts, computed case by case as it is asked for."""
+
+    def __init__(self, exercise: Exercise, probe: Probe, cases: Sequence[Case], misconception: Misconception) -> None:
+        self.exercise, self.probe, self.cases, self.misconception = exercise, probe, cases, misconception
+        self._objects: tuple[Any, ...] | None = None
+        self._made: dict[int, Observation] = {}
+
+    def whole(self, i: int) -> Observation:
+        """All the evidence on case `i`, as the judge needs it."""
+        return self._observe(self.cases[i])
+
+    def observation(self, i: int) -> Observation:
+        """The evidence on case `i`, as far as it tells misconceptions apart."""
+        if i not in self._made:
+            self._made[i] = self._observe(self.exercise.essential(self.cases[i]))
+        return self._made[i]
+
+    def _observe(self, case: Case) -> Observation:
+        if self._objects is None:
+            self._objects = self.misconception.objects()
+        (seen,) = observe(self.probe, [case], self._objects)
+        return seen
+
+    def explains(self, indices: Iterable[int], observations: Sequence[Observation]) -> bool:
+        return all(self._agrees(i, observations[i]) for i in indices)
+
+    def agrees_fully(self, i: int, seen: Observation) -> bool:
+        """Equal in every entry that the prediction has."""
+        p, s = self.observation(i).get("value"), seen.get("value")
+        if isinstance(p, dict) and isinstance(s, dict):
+            return all(key in s and same_value(p[key], s[key]) for key in p)
+        return same_value(p, s)
+
+    def _agrees(self, i: int, seen: Observation) -> bool:
+        predicted = self.observation(i)
+        if "error" in predicted or "error" in seen:
+            p, s = predicted.get("error"), seen.get("error")
+            return bool(p and s) and p.get("kind") == s.get("kind") and p.get("type") == s.get("type")
+        try:
+            return self.exercise.same(self.cases[i], predicted["value"], seen["value"])
+        except Exception:  # evidence of a strange shape: not what was predicted
+            return False
 
 
-def same_value(a: Any, b: Any, tolerance: float = 1e-7) -> bool:
-    """Equal up to rounding: numbers to a relative `tolerance` (over max(1, |a|, |b|)), the rest exactly."""
-    if isinstance(a, bool) or isinstance(b, bool):
-        return a is b
-    if isinstance(a, (int, float)) and isinstance(b, (int, float)):
-        return abs(a - b) <= tolerance * max(1.0, abs(a), abs(b))
-    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
-        return len(a) == len(b) and all(same_value(x, y, tolerance) for x, y in zip(a, b, strict=True))
-    if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(same_value(a[k], b[k], tolerance) for k in a)
-    return bool(a == b)
+def _agreed(
+    candidates: Sequence[Prediction], indices: Sequence[int], observations: Sequence[Observation]
+) -> list[Misconception]:
+    """The one name among `candidates`, told apart by every entry of the evidence if need be; else nothing."""
+    if len({q.misconception.name for q in candidates}) > 1:
+        candidates = [q for q in candidates if all(q.agrees_fully(i, observations[i]) for i in indices)]
+    names = {q.misconception.name for q in candidates}
+    return [candidates[0].misconception] if len(names) == 1 else []

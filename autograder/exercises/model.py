@@ -11,6 +11,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+
+def same_value(a: Any, b: Any, tolerance: float = 1e-7) -> bool:
+    """Equal up to rounding: numbers to a relative `tolerance` (over max(1, |a|, |b|)), the rest exactly."""
+    if isinstance(a, bool) or isinstance(b, bool):
+        return a is b
+    if isinstance(a, (int, float)) and isinstance(b, (int, float)):
+        return abs(a - b) <= tolerance * max(1.0, abs(a), abs(b))
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        return len(a) == len(b) and all(same_value(x, y, tolerance) for x, y in zip(a, b, strict=True))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(same_value(a[k], b[k], tolerance) for k in a)
+    return bool(a == b)
+
+
 Case = dict[str, Any]  # JSON; "part" names the part that it speaks for
 Value = Any  # what a probe returned for a case
 
@@ -29,8 +43,15 @@ class Finding:
     """Why one observation is wrong.
 
     `message` is for the learner and complete in itself. `where` names the operation or part at fault. `size` orders
-    failing cases: the smallest one is shown. `picture` is a graph as data (autograder.student.pictures) in which the
-    first departing node is marked.
+    failing cases: the smallest one is shown. `picture` is the failing graph as data, in which the first node that
+    departs from the references is marked:
+
+        {"title": "a*b at a = 2, b = -3",
+         "nodes": [{"id": "a", "label": "a", "op": "input", "value": 2.0, "yours": 2.0, "right": -3.0, "first": True}],
+         "edges": [{"from": "a", "to": "a*b", "slot": 0}]}
+
+    `value` is the forward value, `yours` and `right` are adjoints; each of them is a number or None (not known).
+    Edges lead from parent to child, one per slot.
     """
 
     message: str
@@ -70,6 +91,12 @@ class Exercise:
     reread: tuple[str, str] | None = None
     # one line for the learner when something the check needs is absent, beyond the name itself
     needs: str = ""
+    # the part of a case that tells misconceptions apart (the rest only helps to judge), and how: does a misconception's
+    # evidence (second argument) agree with what was seen (third)?
+    essential: Callable[[Case], Case] = field(default=lambda case: case)
+    same: Callable[[Case, Value, Value], bool] = field(
+        default=lambda case, predicted, seen: same_value(predicted, seen)
+    )
     # modules that the exercise text itself asks for; others that compute derivatives are flagged for the instructor
     may_import: tuple[str, ...] = ()
 

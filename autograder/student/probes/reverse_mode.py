@@ -1,0 +1,194 @@
+"""Probes of lesson 3: what the checks compute with a learner's functions and classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from autograder.evidence import Missing, NotANumber, number
+from autograder.student.probes import Probe
+from autograder.student.probes import engines as en
+
+Case = dict[str, Any]
+
+
+class Node(NamedTuple):
+    """The lesson's Node, for functions that take graphs as data."""
+
+    op: str
+    parents: tuple[str, ...] = ()
+    n: float = 1.0
+
+
+def nodes(graph: Mapping[str, Any]) -> dict[str, Node]:
+    return {name: Node(op, tuple(parents), n) for name, (op, parents, n) in graph.items()}
+
+
+def adjoint_pass(case: Case, function: Any) -> Any:
+    """{node: adjoint} as the function returns it, for the nodes that the graph has."""
+    function = en.function_named(function, "adjoint_pass")
+    found = function(nodes(case["graph"]), dict(case["values"]), case["sink"])
+    if not isinstance(found, Mapping):
+        raise NotANumber(f"adjoint_pass returned {en.short(found)}, not a dict from node names to numbers")
+    return {name: number(found[name], f"the adjoint of {name}") for name in case["graph"] if name in found}
+
+
+def local_rule(case: Case, Value: Any) -> Any:
+    """One small expression: its value, and the gradients that its own rules send (3.1, 3.2).
+
+    `peers` are other ways to write the same, so that an operation made out of others can be told from those others;
+    `alive` are expressions of which at least one must send something for `peers` to mean anything.
+    """
+    Value = en.class_named(Value)
+    seen: dict[str, Any] = {"data": None}
+    sink = case["sink"]
+    seen["data"] = en.data_of(en.build(Value, case["graph"], case["inputs"])[sink], sink)
+    seen["ways"] = en.gradients(Value, case["graph"], sink, case["inputs"], case["upstream"], case["before"])
+    for role in ("peers", "alive"):
+        if role in case:
+            seen[role] = [_quietly(Value, run) for run in case[role]]
+    return seen
+
+
+def _quietly(Value: Any, run: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        return en.gradients(Value, run["graph"], run["sink"], run["inputs"], run["upstream"])
+    except Exception:
+        return {}
+
+
+def topological_order(case: Case, function: Any, Value: Any) -> Any:
+    """The positions in the graph of the nodes that the function lists; -1 for an object that is not in it."""
+    function = en.function_named(function, "topological_order")
+    Value = en.class_named(Value)
+    if "chain" in case:
+        return _order_of_chain(case, function, Value)
+    try:
+        objects = en.build(Value, case["graph"], case["inputs"])
+    except NotImplementedError:
+        objects = _wire(Value, case["graph"], case["inputs"])
+    names = {id(x): name for name, x in objects.items()}
+    listed = _listed(function(objects[case["sink"]]))
+    return {"order": [names.get(id(x), "?") for x in listed]}
+
+
+def _listed(found: Any) -> list[Any]:
+    if found is None or isinstance(found, (str, Mapping)) or not hasattr(found, "__iter__"):
+        raise NotANumber(f"topological_order returned {en.short(found)}, not a list of Values")
+    return list(found)
+
+
+def _wire(Value: Any, graph: en.Graph, inputs: Mapping[str, float]) -> dict[str, Any]:
+    """The given class, its nodes connected by hand: exercise 3.3 does not need 3.1."""
+    objects: dict[str, Any] = {}
+    for name, (op, parents, _) in graph.items():
+        node = objects[name] = Value(float(inputs[name]) if op == "input" else 0.0)
+        node._parents = tuple(objects[p] for p in parents)
+    return objects
+
+
+def _order_of_chain(case: Case, function: Any, Value: Any) -> Any:
+    length = case["chain"]
+    one = Value(1.0)
+    node = Value(0.0)
+    chain = [node]
+    if getattr(node, "_parents", None) == () and type(node._parents) is tuple:
+        for k in range(1, length):
+            parent, node = node, Value(float(k))
+            node._parents = (parent,)
+            chain.append(node)
+    else:
+        for _ in range(1, length):
+            node = node + one
+            chain.append(node)
+    listed = [x for x in _listed(function(node)) if x is not one]
+    at = [k for k in case["at"] if k < len(listed)]
+    return {"length": len(listed), "at": {str(k): en.data_of(listed[k]) for k in at}}
+
+
+def backward_pass(case: Case, Value: Any) -> Any:
+    """The engine's own backward on a graph: the gradient of every node (3.4).
+
+    `summed` is what its own messages add up to when they are sent in a right order, so that a wrong local rule is not
+    held against the backward pass; `again` is what the gradients are after a second call. Where the case has a graph
+    `instead`, that one is run as well: it says the same without an operation that another exercise asks for.
+    """
+    Value = en.class_named(Value)
+    seen: dict[str, Any] = {}
+    error: BaseException | None = None
+    for run in ("graph", "instead"):
+        if run in case:
+            try:
+                seen[run] = _backward_of(case, case[run], Value)
+            except Exception as failed:
+                error = error or failed
+    if error is not None and not seen:
+        raise error
+    if "alive" in case:
+        seen["alive"] = [_quietly(Value, simple) for simple in case["alive"]]
+    return seen
+
+
+def _backward_of(case: Case, graph: en.Graph, Value: Any) -> dict[str, Any]:
+    objects = en.build(Value, graph, case["inputs"])
+    root = objects[case["sink"]]
+    seen: dict[str, Any] = {"data": en.data_of(root, case["sink"])}
+
+    def grads() -> en.Numbers:
+        return {name: en.grad_of(x, name) for name, x in objects.items()}
+
+    en.run_backward(root)
+    seen["own"] = grads()
+    if case.get("twice"):
+        en.run_backward(root)
+        seen["again"] = grads()
+    objects = en.build(Value, graph, case["inputs"])
+    try:
+        adjoints = en.drive_and_add(objects[case["sink"]])
+        seen["summed"] = {name: adjoints.get(id(x), 0.0) for name, x in objects.items()}
+    except Exception:
+        seen["summed"] = None
+    return seen
+
+
+def second_backward(case: Case, Value: Any, zero_grad: Any) -> Any:
+    """Gradients of the inputs after one, two, three backward calls on one graph; or what zero_grad leaves (3.5)."""
+    Value = en.class_named(Value)
+    if case["part"] == "zero-grad":
+        return _zeroed(case, Value, en.function_named(zero_grad, "zero_grad"))
+
+    def passes(graph: en.Graph, sink: str, inputs: Mapping[str, float]) -> list[en.Numbers]:
+        objects = en.build(Value, graph, inputs)
+        found = []
+        for _ in range(3):
+            en.run_backward(objects[sink])
+            found.append({name: en.grad_of(objects[name], name) for name in inputs})
+        return found
+
+    seen = {"passes": passes(case["graph"], case["sink"], case["inputs"])}
+    if "plain" in case:
+        plain = case["plain"]
+        seen["plain"] = passes(plain["graph"], plain["sink"], plain["inputs"])
+    return seen
+
+
+def _zeroed(case: Case, Value: Any, zero_grad: Any) -> Any:
+    values = [Value(float(x)) for x in case["data"]]
+    for value, g in zip(values, case["grads"], strict=True):
+        en.set_grad(value, g)
+    chosen = [values[i] for i in case["clear"]]
+    zero_grad(iter(chosen) if case["iterator"] else chosen)
+    return {
+        "grads": [en.grad_of(v, f"value {i}") for i, v in enumerate(values)],
+        "data": [en.data_of(v) for v in values],
+    }
+
+
+PROBES: dict[str, Probe] = {
+    "3.0": adjoint_pass,
+    "3.1": local_rule,
+    "3.2": local_rule,
+    "3.3": topological_order,
+    "3.4": backward_pass,
+    "3.5": second_backward,
+}

@@ -1,0 +1,173 @@
+"""Probes of lesson 4: what the checks compute with a learner's functions on arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from autograder.evidence import Missing, NotANumber, number
+from autograder.student.probes import Probe
+from autograder.student.probes import arrays as ar
+from autograder.student.probes.engines import function_named, short
+
+Case = dict[str, Any]
+ANSWERS = ("r", "W", "b")
+
+
+def _quietly(probe: Probe) -> Probe:
+    """Overflow shows in the numbers; NumPy need not warn of it too."""
+
+    def run(case: Case, *functions: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return probe(case, *functions)
+
+    return run
+
+
+def softmax(case: Case, logsumexp: Any, softmax: Any) -> Any:
+    """What one of the two functions returns, or, for the part "untouched", what it leaves of its argument."""
+    name = case["function"]
+    function = function_named({"logsumexp": logsumexp, "softmax": softmax}[name], name)
+    z = ar.floats(case["z"])
+    found = function(z)
+    if case["part"] == "untouched":
+        return ar.array(z, "z")
+    return ar.array(found, name)
+
+
+def of_scores(name: str) -> Probe:
+    """The probe of a function of scores z and targets y."""
+
+    def probe(case: Case, function: Any) -> Any:
+        function = function_named(function, name)
+        return ar.array(function(ar.floats(case["z"]), ar.whole(case["y"])), name)
+
+    return probe
+
+
+def affine_vjp(case: Case, function: Any) -> Any:
+    """One of the three arrays that affine_vjp returns: the one that the case's part asks about."""
+    function = function_named(function, "affine_vjp")
+    found = function(*(ar.floats(case[name]) for name in ("W", "r", "q_bar")))
+    if not isinstance(found, (tuple, list)) or len(found) != 3:
+        raise NotANumber(f"affine_vjp returned {short(found)}, not three arrays: r_bar, W_bar, b_bar")
+    output = case["output"]
+    return ar.array(found[ANSWERS.index(output)], f"{output}_bar")
+
+
+def tanh_vjp(case: Case, function: Any) -> Any:
+    """What tanh_vjp returns, or, for the part "untouched", what it leaves of its arguments."""
+    function = function_named(function, "tanh_vjp")
+    h, h_bar = ar.floats(case["h"]), ar.floats(case["h_bar"])
+    found = function(h, h_bar)
+    if case["part"] == "untouched":
+        return {"h": ar.array(h, "h"), "h_bar": ar.array(h_bar, "h_bar")}
+    return ar.array(found, "tanh_vjp")
+
+
+def embedding_vjp(case: Case, function: Any) -> Any:
+    function = function_named(function, "embedding_vjp")
+    found = function(case["vocab_size"], ar.whole(case["context"]), ar.floats(case["x_bar"]))
+    return ar.array(found, "embedding_vjp")
+
+
+def network(case: Case, forward: Any, backward: Any) -> Any:
+    """The arrays of one part: what ngram_forward or ngram_backward returned, or what is left of the parameters."""
+    params = {name: ar.floats(x) for name, x in case["params"].items()}
+    contexts, targets = ar.whole(case["contexts"]), ar.whole(case["targets"])
+    if case["part"] == "forward":
+        found = function_named(forward, "ngram_forward")(params, contexts)
+        return _entries(found, case["asked"], "ngram_forward")
+    found = function_named(backward, "ngram_backward")(params, contexts, targets)
+    if case["part"] == "untouched":
+        return {name: ar.array(params[name], name) for name in case["asked"]}
+    loss, gradients = _pair(found)
+    if case["part"] == "loss":
+        return {"loss": number(loss, "the loss")}
+    return _entries(gradients, case["asked"], "ngram_backward")
+
+
+def _entries(found: Any, asked: list[str], name: str) -> dict[str, Any]:
+    if not isinstance(found, Mapping):
+        raise NotANumber(f"{name} returned {short(found)}, where a dict of arrays is asked for")
+    return {key: ar.array(found[key], f"{name}: entry {key!r}") for key in asked if key in found}
+
+
+def _pair(found: Any) -> tuple[Any, Any]:
+    if not isinstance(found, (tuple, list)) or len(found) != 2:
+        raise NotANumber(f"ngram_backward returned {short(found)}, not two things: the loss and a dict of gradients")
+    return found[0], found[1]
+
+
+def compare(case: Case, function: Any) -> Any:
+    """What `compare` says of given arrays, put in the place of the two functions that it calls: the case's part of it."""
+    function = function_named(function, "compare")
+    mine = {name: ar.floats(x) for name, x in case["mine"].items()}
+    theirs = {name: ar.floats(x) for name, x in case["theirs"].items()}
+    stand_ins: dict[str, Callable[..., Any]] = {
+        "ngram_backward": lambda *args, **kwargs: (1.0, {name: x.copy() for name, x in mine.items()}),
+        "torch_gradients": lambda *args, **kwargs: {name: x.copy() for name, x in theirs.items()},
+    }
+    params = {name: ar.floats(x) for name, x in case["params"].items()}
+    with _instead(function, stand_ins):
+        found = function(params, ar.whole(case["contexts"]), ar.whole(case["targets"]))
+    if not isinstance(found, (list, tuple)):
+        raise NotANumber(f"compare returned {short(found)}, not a list of dicts")
+    rows = [_row(row) for row in found]
+    if case["part"] == "rows":
+        return sorted(rows_named(rows))
+    read: Callable[[Any, str], Any] = _truth if case["asked"] in ("exact", "close") else number
+    return {name: read(row[case["asked"]], case["asked"]) for name, row in rows_named(rows).items()}
+
+
+def rows_named(rows: list[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    return {str(row["name"])[:20]: row for row in rows}
+
+
+def _row(row: Any) -> Mapping[str, Any]:
+    if not isinstance(row, Mapping):
+        raise NotANumber(f"compare's list holds {short(row)}, not a dict")
+    missing = [key for key in ("name", "exact", "close", "max_difference") if key not in row]
+    if missing:
+        raise NotANumber(f"a row of compare has no entry {missing[0]!r}: {short(row)}")
+    return row
+
+
+def _truth(x: Any, what: str) -> bool:
+    if isinstance(x, (bool, np.bool_)) or str(getattr(x, "dtype", "")).endswith("bool"):
+        return bool(x)
+    raise NotANumber(f"{what} is {short(x)}, where True or False is asked for")
+
+
+@contextmanager
+def _instead(function: Any, stand_ins: Mapping[str, Any]) -> Iterator[None]:
+    """Put `stand_ins` in the place of the functions of those names that `function` sees, and take them away again."""
+    names = getattr(getattr(function, "__func__", function), "__globals__", None)
+    if names is None:
+        raise Missing(f"compare is {short(function)}; write it as a function with def")
+    nothing = object()
+    before = {name: names.get(name, nothing) for name in stand_ins}
+    try:
+        names.update(stand_ins)
+        yield
+    finally:
+        for name, old in before.items():
+            if old is nothing:
+                del names[name]
+            else:
+                names[name] = old
+
+
+PROBES: dict[str, Probe] = {
+    "4.1": _quietly(softmax),
+    "4.2": _quietly(of_scores("cross_entropy")),
+    "4.3": _quietly(of_scores("cross_entropy_grad")),
+    "4.4": _quietly(affine_vjp),
+    "4.5": _quietly(tanh_vjp),
+    "4.6": _quietly(embedding_vjp),
+    "4.7": _quietly(network),
+    "4.8": _quietly(compare),
+}
