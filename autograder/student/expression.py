@@ -74,6 +74,8 @@ def is_node(x: Any) -> bool:
     kind = type(x)
     if x is None or kind in (int, float, str, bool, tuple, list, dict, set) or isinstance(x, type):
         return False
+    if kind.__module__.partition(".")[0] == "torch":  # its graph is another one, and looking at .grad may warn
+        return False
     try:
         return any(hasattr(x, n) for n in _DATA) and any(hasattr(x, n) for n in _GRAD)
     except Exception:
