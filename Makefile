@@ -28,7 +28,7 @@ setup: $(STAMP)
 $(STAMP): pyproject.toml constraints.txt
 	@bash .ci/venv "$(VENV)" $(PYTHONS)
 	@echo "Installing the packages of constraints.txt into $(VENV)/ (the first time a few minutes) ..."
-	@"$(BIN)/python" -m pip install --quiet --disable-pip-version-check $(PIP_ARGS) -c constraints.txt -e ".[test]"
+	@"$(BIN)/python" -m pip install --disable-pip-version-check $(PIP_ARGS) -c constraints.txt -e ".[test]"
 	@touch "$@"
 
 course: setup
