@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from autograder.lessons import tag_of
 
 app = typer.Typer(
     help="The Backward Pass: build the course, grade notebooks, run a class.",
@@ -75,6 +78,75 @@ def grade(
     elif reports:
         typer.echo(as_text(reports))
     if failed:
+        raise typer.Exit(2)
+
+
+@app.command()
+def autograde(
+    lesson: Annotated[str, typer.Argument(help="The lesson to grade, like 3-reverse-mode.")],
+    student: Annotated[list[str] | None, typer.Option(help="Grade this student only; may be given again.")] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Submissions at a time in this process.")] = os.cpu_count() or 2,
+    scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler to use instead.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Grade again what has not changed.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Write nothing; list the marks that would change.")
+    ] = False,
+    sandbox: Annotated[str | None, typer.Option(help="bwrap or none; the course's setting if not given.")] = None,
+) -> None:
+    """Grade a class into nbgrader's gradebook: in parallel, resumable, only what changed unless --force."""
+    from autograder.grading.course import CourseError, course_root
+    from autograder.grading.kernel import BoxUnavailable
+
+    (name,) = _known([lesson])
+    if sandbox not in (None, "bwrap", "none"):
+        raise _stop(f"--sandbox is bwrap or none, not {sandbox}.")
+    from sqlalchemy.exc import OperationalError
+    from tqdm import tqdm
+
+    from autograder.grading.batch import autograde as run
+
+    with tqdm(unit=" submissions", disable=None, leave=False) as bar:
+
+        def progress(done: int, of: int, who: str) -> None:
+            bar.total = of
+            bar.update(done - bar.n)
+            bar.set_postfix_str(who, refresh=False)
+
+        try:
+            outcome = run(
+                course_root(),
+                name,
+                students=student or [],
+                workers=workers,
+                scheduler=scheduler,
+                force=force,
+                dry_run=dry_run,
+                sandbox=sandbox,
+                progress=progress,
+            )
+        except (BoxUnavailable, CourseError) as error:
+            raise _stop(str(error)) from None
+        except OperationalError as error:
+            raise _stop(
+                f"The gradebook could not be written ({error.orig}). What was finished is kept; run this again."
+            ) from None
+        except OSError as error:
+            raise _stop(
+                f"{error.strerror}: {error.filename or 'the course folder'}. What was finished is kept; run this again."
+            ) from None
+    would = "would be " if dry_run else ""
+    for who, flags in sorted(outcome.flagged.items()):
+        for flag in flags:
+            typer.echo(f"! {who}: {flag}")
+    for change in outcome.changes:
+        typer.echo(f"~ {change.student} {tag_of(change.exercise)}: {change.before} -> {change.after}")
+    for who, reason in sorted(outcome.failed.items()):
+        typer.echo(f"✗ {who}: {reason}", err=True)
+    typer.echo(
+        f"{len(outcome.graded)} submissions {would}graded, {len(outcome.unchanged)} unchanged, "
+        f"{len(outcome.flagged)} flagged, {len(outcome.changes)} marks {would}changed."
+    )
+    if outcome.failed:
         raise typer.Exit(2)
 
 

@@ -13,6 +13,8 @@ from nbgrader.preprocessors import NbGraderPreprocessor, SaveCells
 from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.authoring import editions
+from autograder.authoring.source import read
+from autograder.lessons import Lesson
 
 
 class PackQuizzes(NbGraderPreprocessor):
@@ -63,3 +65,16 @@ def generate(lesson: str, files: Mapping[str, bytes], config_file: Path) -> dict
         if not result["success"] or not released.is_dir():
             raise ReleaseError(result.get("log") or result.get("error") or "no reason given")
         return {p.relative_to(released).as_posix(): p.read_bytes() for p in sorted(released.rglob("*")) if p.is_file()}
+
+
+def register(lesson: Lesson, root: Path, gradebook: str) -> None:
+    """Make the gradebook at the address `gradebook` know `lesson` as it stands in source/, as generate_assignment does."""
+    path = root / "source" / lesson.name / f"{lesson.notebook}.py"
+    notebook = path.with_suffix(".ipynb")
+    if path.is_file():
+        content = editions.dumps(editions.instructor(read(path), lesson.name)).encode()
+    elif notebook.is_file():
+        content = notebook.read_bytes()
+    else:
+        raise ReleaseError(f"{lesson.name} is not in the gradebook, and source/ has no {path.name} to make it from.")
+    generate(lesson.name, {notebook.name: content}, root / "nbgrader_config.py", gradebook)

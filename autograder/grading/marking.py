@@ -26,7 +26,7 @@ from autograder.grading.kernel import CellJob, CellRun
 from autograder.lessons import tag_of
 from autograder.student.cards import card_html
 from autograder.student.missing_names import explain
-from autograder.verdict import ERROR, FAILED, MANUAL, UNANSWERED, PartVerdict, Verdict
+from autograder.verdict import ERROR, FAILED, MANUAL, UNANSWERED, PartVerdict, Verdict, clamp
 
 Seed = Callable[[str], Random]  # exercise id -> the generator of its cases
 
@@ -191,12 +191,16 @@ def _nothing(exercise: Exercise, status: str, message: str, flag: str = "") -> V
     )  # fmt: skip
 
 
-def verdict_outputs(verdict: Verdict) -> list[NotebookNode]:
-    """The outputs that replace a check cell's own: the card, the verdict as data, and the points as a plain float."""
+def verdict_outputs(verdict: Verdict, worth: float) -> list[NotebookNode]:
+    """The outputs that replace a check cell's own: the card, the verdict as data, and the points as a plain float.
+
+    `worth` is what the gradebook gives for the cell; an instructor may have set it apart from the exercise's points.
+    """
+    points = clamp(verdict.score * worth / verdict.max_score if verdict.max_score else 0.0, worth)
     data = {"text/plain": verdict.text(), "text/html": card_html(verdict), VERDICT_MIME: verdict.to_json()}
     return [
         nbformat.v4.new_output("display_data", data=data),
-        nbformat.v4.new_output("execute_result", data={"text/plain": repr(float(verdict.score))}, execution_count=None),
+        nbformat.v4.new_output("execute_result", data={"text/plain": repr(points)}, execution_count=None),
     ]
 
 
@@ -234,7 +238,7 @@ def put_verdicts(notebook: NotebookNode, pattern: NotebookNode, lesson: str, see
     flags = [*notebook.metadata.get("autograder", {}).get("flags", []), *look_at(notebook, pattern, lesson)]
     for cell in notebook.cells:
         if cell.id in verdicts:
-            cell.outputs = verdict_outputs(verdicts[cell.id])
+            cell.outputs = verdict_outputs(verdicts[cell.id], float(cell.metadata["nbgrader"]["points"]))
             flags += verdicts[cell.id].flags
         elif cell.cell_type == "code":
             for output in cell.outputs:

@@ -1,0 +1,391 @@
+"""`autograder autograde`: grade a whole class in parallel, into nbgrader's gradebook and folders.
+
+Submissions are read, repaired and judged here, by one writer; workers only run cells in boxes and return outputs.
+Dask hands out the work: in this process unless a scheduler's address is given. Work in flight is bounded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import fcntl
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat.notebooknode import NotebookNode
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import LimitOutput
+from traitlets.config import Config, PyFileConfigLoader
+
+import autograder
+from autograder.grading import marking, seeds
+from autograder.grading.course import CourseError, pattern
+from autograder.grading.kernel import BoxUnavailable, CellJob, CellRun, Kernel, Limits
+from autograder.grading.nbgrader_steps import Execute
+from autograder.grading.reading import Unreadable, read_file
+from autograder.grading.record import Change, Recorder
+from autograder.grading.repair import lesson_in, repair
+from autograder.lessons import Lesson, find
+
+Progress = Callable[[int, int, str], None]  # done, of, student
+
+
+@dataclass
+class Outcome:
+    """What a run did."""
+
+    graded: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    flagged: dict[str, list[str]] = field(default_factory=dict)
+    changes: list[Change] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Submission:
+    """One student's submission on its way through the run."""
+
+    student: str
+    folder: Path
+    timestamp: datetime | None
+    fingerprint: str
+    notebook: NotebookNode | None  # repaired; None where nothing was handed in
+    digest: str = ""
+    jobs: list[CellJob] = field(default_factory=list)
+
+
+# ---- Workers -------------------------------------------------------------------------------------------------------
+
+_worker = threading.local()
+_kernels: list[Kernel] = []
+
+
+def execute(jobs: list[dict[str, Any]], sandbox: str, limits: dict[str, Any]) -> list[dict[str, Any]]:
+    """Run cells in a box, on whatever machine and thread this is; one warmed kernel a thread."""
+    key = (sandbox, json.dumps(limits, sort_keys=True))
+    if getattr(_worker, "key", None) != key:
+        if getattr(_worker, "kernel", None) is not None:
+            _worker.kernel.close()
+        _worker.kernel, _worker.key = Kernel(sandbox=sandbox, limits=Limits(**limits)), key  # type: ignore[arg-type]
+        _kernels.append(_worker.kernel)
+    return [asdict(run) for run in _worker.kernel.run([CellJob(**job) for job in jobs])]
+
+
+def _version() -> str:
+    return autograder.__version__
+
+
+@contextlib.contextmanager
+def _client(workers: int, scheduler: str | None) -> Iterator[Any]:
+    """A Dask client: of a cluster in this process without ports, or of the scheduler at that address."""
+    from distributed import Client, LocalCluster
+
+    if scheduler:
+        try:
+            client = Client(scheduler, timeout="10s")
+        except (OSError, TimeoutError) as error:
+            raise CourseError(f"No Dask scheduler answers at {scheduler}: {error}. Start one: dask scheduler") from None
+        try:
+            versions = client.run(_version)
+            if not versions:
+                raise CourseError(f"The scheduler at {scheduler} has no workers. Start some: dask worker {scheduler}")
+            wrong = {address: version for address, version in versions.items() if version != autograder.__version__}
+            if wrong:
+                raise CourseError(
+                    f"These workers run another version of autograder than {autograder.__version__}: {wrong}"
+                )
+            yield client
+        finally:
+            client.close()
+        return
+    with (
+        LocalCluster(
+            n_workers=1, threads_per_worker=workers, processes=False, dashboard_address=None, memory_limit=None
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        try:
+            yield client
+        finally:
+            while _kernels:
+                _kernels.pop().close()
+
+
+# ---- The run -------------------------------------------------------------------------------------------------------
+
+
+def load_config(root: Path) -> Config:
+    """The course's nbgrader configuration."""
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
+    config.CourseDirectory.root = str(root)
+    return config
+
+
+@contextlib.contextmanager
+def _alone(root: Path) -> Iterator[None]:
+    """Only one run at a time writes into a course."""
+    path = root / ".autograder" / "lock"
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    with open(path, "w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise CourseError(
+                "Another `autograder autograde` is at work in this course. Wait for it, or stop it."
+            ) from None
+        yield
+
+
+def autograde(
+    root: Path,
+    lesson_name: str,
+    students: Sequence[str] = (),
+    workers: int = 2,
+    scheduler: str | None = None,
+    force: bool = False,
+    dry_run: bool = False,
+    sandbox: str | None = None,
+    progress: Progress = lambda done, of, student: None,
+) -> Outcome:
+    """Grade the submissions of a lesson that have changed since they were graded, or all with `force`.
+
+    Args:
+        students: grade these only; all who have handed in if empty.
+        dry_run: write nothing; the outcome lists the marks that would change.
+        progress: called with (done, of how many, student) after each submission.
+
+    Raises:
+        CourseError: nothing to grade, or a course that cannot be graded in; nothing has been written then.
+        BoxUnavailable: this machine builds no boxes.
+    """
+    lesson = find(lesson_name)
+    like = pattern(root, lesson.name)
+    config = load_config(root)
+    step = Execute(config=config)
+    sandbox = sandbox or step.sandbox
+    limits = step.limits()
+    folders = submission_folders(config, lesson, students)
+    with (
+        _alone(root),
+        _client(workers, scheduler) as client,
+        contextlib.closing(_recorder(root, config, lesson)) as recorder,
+    ):
+        secret = seeds.course_secret(root)
+        lessons_state = _lesson_state(like, lesson)
+        outcome, todo = Outcome(), []
+        for student, folder in folders:
+            fingerprint = _fingerprint(folder, lessons_state)
+            if not force and _graded_as(recorder.autograded(student)) == fingerprint:
+                outcome.unchanged.append(student)
+            else:
+                todo.append((student, folder, fingerprint))
+
+        def begin(student: str, folder: Path, fingerprint: str) -> tuple[Submission, Any]:
+            submission = _prepare(student, folder, fingerprint, lesson, like, recorder.directory, secret)
+            jobs = [asdict(job) for job in submission.jobs]
+            future = client.submit(execute, jobs, sandbox, asdict(limits), pure=False, retries=2) if jobs else None
+            return submission, future
+
+        def finish(submission: Submission, runs: list[CellRun]) -> None:
+            notebook = submission.notebook
+            if notebook is not None:
+                recorder.master_cells(notebook)
+                marking.put_outputs(notebook, runs)
+                marking.put_verdicts(notebook, like, lesson.name, _seed(secret, submission, lesson))
+                limit = LimitOutput(config=config)
+                for index, cell in enumerate(notebook.cells):
+                    limit.preprocess_cell(cell, {}, index)
+                notebook.metadata["autograder"]["graded_as"] = submission.fingerprint
+                if notebook.metadata["autograder"]["flags"]:
+                    outcome.flagged[submission.student] = list(notebook.metadata["autograder"]["flags"])
+            else:
+                outcome.flagged[submission.student] = ["no notebook was handed in"]
+            outcome.changes += recorder.changes(submission.student, notebook)
+            if not dry_run:
+                recorder.record(submission.student, notebook, submission.timestamp)
+                if notebook is not None:
+                    recorder.write_folder(submission.student, notebook, submission.folder)
+            outcome.graded.append(submission.student)
+            progress(len(outcome.graded) + len(outcome.failed), len(todo), submission.student)
+
+        _bounded(todo, begin, finish, outcome, ahead=4 * max(workers, 1))
+    return outcome
+
+
+def _bounded(
+    todo: Sequence[tuple[str, Path, str]],
+    begin: Callable[[str, Path, str], tuple[Submission, Any]],
+    finish: Callable[[Submission, list[CellRun]], None],
+    outcome: Outcome,
+    ahead: int,
+) -> None:
+    """Keep `ahead` submissions in flight, so that memory stays flat in their number; finish them as they come."""
+    from distributed import as_completed
+
+    waiting = iter(todo)
+    flying: dict[str, Submission] = {}
+    stream = as_completed()
+
+    def launch() -> bool:
+        for student, folder, fingerprint in waiting:
+            submission, future = begin(student, folder, fingerprint)
+            if future is None:
+                finish(submission, [])
+                continue
+            flying[future.key] = submission
+            stream.add(future)
+            return True
+        return False
+
+    for _ in range(ahead):
+        if not launch():
+            break
+    for future in stream:
+        submission = flying.pop(future.key)
+        try:
+            runs = [CellRun(**run) for run in future.result()]
+        except BoxUnavailable:
+            raise
+        except Exception as error:  # a worker that died three times over this submission, or was lost
+            outcome.failed[submission.student] = f"its worker was lost ({type(error).__name__}); run the command again"
+        else:
+            finish(submission, runs)
+        future.release()
+        launch()
+
+
+def _recorder(root: Path, config: Config, lesson: Lesson) -> Recorder:
+    """The recorder of a lesson; the lesson is registered first where the gradebook does not know it."""
+    from nbgrader.api import Gradebook, MissingEntry
+
+    directory = CourseDirectory(config=config)
+    with Gradebook(directory.db_url, directory.course_id) as gradebook:
+        try:
+            gradebook.find_notebook(lesson.notebook, lesson.name)
+            known = True
+        except MissingEntry:
+            known = False
+    if not known:
+        from autograder.authoring.release import register
+
+        register(lesson, root, directory.db_url)
+    return Recorder(config, lesson)
+
+
+def submission_folders(config: Config, lesson: Lesson, students: Sequence[str]) -> list[tuple[str, Path]]:
+    """(student, folder) of everybody who has handed in `lesson`, in order."""
+    directory = CourseDirectory(config=config)
+    submitted = Path(directory.root) / directory.submitted_directory
+    found = [
+        (folder.name, folder / lesson.name)
+        for folder in (sorted(submitted.iterdir()) if submitted.is_dir() else [])
+        if folder.is_dir() and not folder.is_symlink() and (folder / lesson.name).is_dir()
+    ]
+    if students:
+        missing = sorted(set(students) - {student for student, _ in found})
+        if missing:
+            raise CourseError(
+                f"No submission of {lesson.name} by {', '.join(missing)}. Folders are named submitted/STUDENT/{lesson.name}/."
+            )
+        found = [(student, folder) for student, folder in found if student in students]
+    if not found:
+        raise CourseError(
+            f"There are no submissions of {lesson.name}. Put them into submitted/STUDENT/{lesson.name}/, or collect them: "
+            f"nbgrader collect {lesson.name}"
+        )
+    return found
+
+
+def _lesson_state(like: NotebookNode, lesson: Lesson) -> str:
+    """What, besides the submission, a mark depends on: the lesson as released, and the code that judges it."""
+    from autograder import exercises
+
+    sha = hashlib.sha256(nbformat.writes(like).encode())
+    package = Path(autograder.__file__).parent
+    for folder in (Path(exercises.__file__).parent, package / "references", package / "student" / "probes"):
+        for path in sorted(folder.glob("*.py")):
+            sha.update(path.read_bytes())
+    return sha.hexdigest()
+
+
+def _fingerprint(folder: Path, state: str) -> str:
+    """What was handed in (every notebook and the time stamp), and what it is held against."""
+    sha = hashlib.sha256(state.encode())
+    for path in sorted(folder.iterdir()):
+        if path.suffix.lower() == ".ipynb" or path.name == "timestamp.txt":
+            sha.update(path.name.encode("utf-8", "surrogateescape"))
+            if path.is_file() and not path.is_symlink():
+                with open(path, "rb") as file:
+                    sha.update(hashlib.file_digest(file, "sha256").digest())
+    return sha.hexdigest()
+
+
+def _graded_as(path: Path) -> str:
+    try:
+        return str(json.loads(path.read_bytes())["metadata"]["autograder"]["graded_as"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
+def _prepare(
+    student: str,
+    folder: Path,
+    fingerprint: str,
+    lesson: Lesson,
+    like: NotebookNode,
+    directory: CourseDirectory,
+    secret: bytes,
+) -> Submission:
+    try:
+        timestamp = directory.get_existing_timestamp(str(folder))
+    except SystemExit:  # nbgrader's answer to a stamp that is no time
+        timestamp = None
+    path, flags = _which(folder, lesson)
+    submission = Submission(student, folder, timestamp, fingerprint, None)
+    if path is None and not flags:
+        return submission
+    try:
+        if path is None:
+            raise Unreadable("; ".join(flags))
+        repaired = repair(read_file(path), like)
+        notebook, submission.digest = repaired.notebook, repaired.digest
+        flags += repaired.flags
+    except (Unreadable, OSError) as error:
+        reason = str(error) if isinstance(error, Unreadable) else f"the file could not be read ({error.strerror})"
+        notebook, flags = copy.deepcopy(like), [f"no notebook was handed in: {reason}"]
+    notebook.metadata["autograder"] = {"flags": flags, "digest": submission.digest}
+    submission.notebook = notebook
+    submission.jobs = marking.jobs(notebook, lesson.name, _seed(secret, submission, lesson))
+    return submission
+
+
+def _seed(secret: bytes, submission: Submission, lesson: Lesson) -> marking.Seed:
+    return lambda exercise: seeds.rng(secret, submission.student, lesson.name, submission.digest, exercise)
+
+
+def _which(folder: Path, lesson: Lesson) -> tuple[Path | None, list[str]]:
+    """The notebook that is meant, and what is to be said about its name; (None, []) if there is none at all."""
+    wanted = f"{lesson.notebook}.ipynb"
+    if (folder / wanted).exists() or (folder / wanted).is_symlink():
+        return folder / wanted, []
+    others = sorted(p for p in folder.iterdir() if p.suffix.lower() == ".ipynb")
+    if not others:
+        return None, []
+    meant = others if len(others) == 1 else [p for p in others if _answers(p, lesson)]
+    if len(meant) == 1:
+        return meant[0], [f"the file is called {meant[0].name}, not {wanted}"]
+    return None, [f"{len(others)} notebooks were handed in, none of them called {wanted}"]
+
+
+def _answers(path: Path, lesson: Lesson) -> bool:
+    try:
+        return lesson_in(read_file(path)) == lesson.name
+    except (Unreadable, OSError):
+        return False
