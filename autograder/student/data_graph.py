@@ -20,6 +20,7 @@ def show_data_graph(
     sink: str | None = None,
     adjoints: Mapping[str, float] | None = None,
     *,
+    tangents: Mapping[str, float] | None = None,
     slopes: bool = False,
     along: Sequence[str] = (),
     title: str | None = None,
@@ -30,13 +31,14 @@ def show_data_graph(
         graph: name → Node(op, parents, n), in any order.
         values: name → value; the inputs' are enough, the others follow from them for the drawing.
         adjoints: name → adjoint, shown in the nodes.
+        tangents: name → tangent, shown instead.
         slopes: put the local derivative on every edge.
         along: a path, node by node, to be drawn stronger.
     """
     if session.quiet():
         return
     try:
-        picture = picture_of(graph, values or {}, sink, adjoints, slopes=slopes, title=title or "")
+        picture = picture_of(graph, values or {}, sink, adjoints, tangents=tangents, slopes=slopes, title=title or "")
     except NotAGraph as problem:
         from autograder.student.cards import show_note
 
@@ -55,6 +57,7 @@ def picture_of(
     sink: str | None = None,
     adjoints: Mapping[str, float] | None = None,
     *,
+    tangents: Mapping[str, float] | None = None,
     slopes: bool = False,
     title: str = "",
 ) -> dict[str, Any]:
@@ -97,6 +100,8 @@ def picture_of(
         node["value"] = known.get(name)
         if adjoints is not None:
             node["grad"] = adjoints.get(name)
+        elif tangents is not None:
+            node["tangent"] = tangents.get(name)
         shown.append(node)
         computed: tuple[float, ...] = ()
         if slopes and operation and len(inputs) == len(parents):

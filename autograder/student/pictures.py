@@ -9,8 +9,9 @@ A picture is data, so that it can travel in a verdict:
      "edges": [{"from": id of the input, "to": id of the result, "slot": 0}]}
 
 `yours` is the adjoint that the learner's code computed (None: not computed), `right` the reference's, `first` marks
-the first node that departs. Where values are compared instead, "compared" is "value" and `value` is left out. "row" is
-what a node calls its value, "data" by default. Edges point the way values flow. Extra keys are ignored.
+the first node that departs. Where values are compared instead, "compared" is "value" and `value` is left out; where
+tangents are, it is "tangent". In forward mode nodes have "tangent" for "grad". "row" is what a node calls its value,
+"data" by default. Edges point the way values flow. Extra keys are ignored.
 """
 
 from __future__ import annotations
@@ -174,6 +175,8 @@ def _box(node: Mapping[str, Any], is_leaf: bool, is_root: bool, inbox: int) -> B
         kinds.append("agrees" if same else "differs")
     elif "grad" in node:
         rows.append(Row("grad", number(node.get("grad")), "grad"))
+    elif node.get("tangent") is not None:
+        rows.append(Row("tangent", number(node.get("tangent")), "grad"))
     first = bool(node.get("first"))
     kinds += ["first"] if first else []
     sign = str(node.get("op") or "")
@@ -372,5 +375,7 @@ def describe(picture: Mapping[str, Any]) -> str:
             text += " (the first that differs)" if node.get("first") else ""
         elif "grad" in node:
             text += f", grad {number(node.get('grad'))}"
+        elif node.get("tangent") is not None:
+            text += f", tangent {number(node.get('tangent'))}"
         lines.append(text)
     return ". ".join(lines)
