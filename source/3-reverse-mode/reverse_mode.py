@@ -18,6 +18,7 @@
 # **Where this sits.** The course ends with a language model that you train yourself. One step of training needs the derivative of one number, the loss, with respect to every weight. Lesson 1 got there by walking all paths, of which there are too many. Lesson 2 got there with one pass per weight, which is too slow. This lesson gets all of them in one pass. It is the step that makes training possible.
 
 # %%
+import gc
 import math
 import time
 import tracemalloc
@@ -33,6 +34,7 @@ from autograder.student import (
     quiet,
     quiz,
     show_backward,
+    show_data_graph,
     show_graph,
     start,
     when_ready,
@@ -43,7 +45,7 @@ start("3-reverse-mode", edition="classroom")
 # %% [markdown]
 # Under every exercise stands one cell that calls `check`. Run it as often as you like. Below it are drawers with hints, each titled with a complaint; open the one that sounds like yours. When you are stuck for ten minutes, move on: every section can be read without the exercises before it.
 #
-# The next two cells are folded. The first holds what lessons 1 and 2 built: graphs as data, the forward pass, local derivatives, tangents, finite differences. The second prepares a picture and a table. Run them; unfold them when you are curious.
+# The next two cells are folded. The first holds what lessons 1 and 2 built: graphs as data, the forward pass, local derivatives, tangents, finite differences. The second prints numbers neatly. Run them; unfold them when you are curious.
 
 # %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "given-graphs", "locked": true, "solution": false, "task": false} jupyter={"source_hidden": true}
 # What lessons 1 and 2 built. Given: run it and go on.
@@ -145,28 +147,10 @@ def relative_error(g: float, g_hat: float) -> float:
     return abs(g - g_hat) / max(1.0, abs(g), abs(g_hat))
 
 # %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "given-display", "locked": true, "solution": false, "task": false} jupyter={"source_hidden": true}
-# Helpers that draw and print. Given: run it and go on.
-from types import SimpleNamespace
-
-
+# Helpers that print. Given: run it and go on.
 def shown(x: float) -> str:
     """x to six places, with 0 instead of Python's −0."""
     return f"{round(x, 6) + 0.0:.6f}"
-
-
-def show_data_graph(graph: Graph, values: dict[str, float], sink: str, adjoints: dict[str, float] | None = None) -> None:
-    """Draw a graph as data up to `sink`, with what is known at each node."""
-    drawn: dict[str, SimpleNamespace] = {}
-    for name in graph_order({name: node.parents for name, node in graph.items()}):
-        node = graph[name]
-        drawn[name] = SimpleNamespace(
-            name=name,
-            op=node.op,
-            parents=tuple(drawn[p] for p in node.parents),
-            data=values[name],
-            grad=(adjoints or {}).get(name),
-        )
-    show_graph(drawn[sink], names=drawn)
 
 
 def listed(adjoints: dict[str, float]) -> str:
@@ -253,10 +237,10 @@ values = forward_pass(running, {"a": 1.5, "b": -0.7})  # change the point and ru
 
 for name, value in values.items():
     print(f"{name} = {shown(value)}")
-show_data_graph(running, values, "L")
+show_data_graph(running, values, slopes=True)
 
 # %% [markdown]
-# *Read it from left to right. Both $a$ and $b$ have [fan-out](../glossary.ipynb#fan-out): two arrows leave each of them, so each reaches $L$ in two ways.*
+# *Values run from left to right. On every arrow stands its [local derivative](../glossary.ipynb#local-derivative). Both $a$ and $b$ have [fan-out](../glossary.ipynb#fan-out): two arrows leave each of them, so each reaches $L$ in two ways.*
 #
 # Now go from right to left. Every node sends each of its parents one [message](../glossary.ipynb#message):
 #
@@ -273,13 +257,13 @@ show_data_graph(running, values, "L")
 #
 # | edge | local derivative | message |
 # |---|---|---|
-# | $L \to v$ | $\partial L/\partial v = w$ | $\bar L\cdot w = -0.604368$ |
-# | $L \to w$ | $\partial L/\partial w = v$ | |
-# | $w \to b$ | $\partial w/\partial b = 1 - w^2$ | |
-# | $v \to u$ | $\partial v/\partial u = 1$ | |
-# | $v \to a$ | $\partial v/\partial a = 1$ | |
-# | $u \to a$ | $\partial u/\partial a = b$ | |
-# | $u \to b$ | $\partial u/\partial b = a$ | |
+# | *L*&nbsp;→&nbsp;*v* | $\partial L/\partial v = w$ | *L̄*&nbsp;·&nbsp;*w*&nbsp;=&nbsp;−0.604368 |
+# | *L*&nbsp;→&nbsp;*w* | $\partial L/\partial w = v$ | |
+# | *w*&nbsp;→&nbsp;*b* | $\partial w/\partial b = 1 - w^2$ | |
+# | *v*&nbsp;→&nbsp;*u* | $\partial v/\partial u = 1$ | |
+# | *v*&nbsp;→&nbsp;*a* | $\partial v/\partial a = 1$ | |
+# | *u*&nbsp;→&nbsp;*a* | $\partial u/\partial a = b$ | |
+# | *u*&nbsp;→&nbsp;*b* | $\partial u/\partial b = a$ | |
 
 # %%
 a, b = 1.5, -0.7
@@ -308,13 +292,13 @@ compare_messages(mine)
 #
 # | edge | message |
 # |---|---|
-# | $L \to v$ | $1\cdot w = -0.604368$ |
-# | $L \to w$ | $1\cdot v = 0.450000$ |
-# | $w \to b$ | $0.45\cdot(1 - w^2) = 0.285633$ |
-# | $v \to u$ | $\bar v\cdot 1 = -0.604368$ |
-# | $v \to a$ | $\bar v\cdot 1 = -0.604368$ |
-# | $u \to a$ | $\bar u\cdot b = 0.423057$ |
-# | $u \to b$ | $\bar u\cdot a = -0.906552$ |
+# | *L*&nbsp;→&nbsp;*v* | 1&nbsp;·&nbsp; *w*&nbsp;=&nbsp;−0.604368 |
+# | *L*&nbsp;→&nbsp;*w* | 1&nbsp;·&nbsp; *v*&nbsp;=&nbsp;0.450000 |
+# | *w*&nbsp;→&nbsp;*b* | 0.45&nbsp;·&nbsp;(1&nbsp;−&nbsp;*w*²)&nbsp;=&nbsp;0.285633 |
+# | *v*&nbsp;→&nbsp;*u* | *v̄*&nbsp;·&nbsp; 1&nbsp;=&nbsp;−0.604368 |
+# | *v*&nbsp;→&nbsp;*a* | *v̄*&nbsp;·&nbsp; 1&nbsp;=&nbsp;−0.604368 |
+# | *u*&nbsp;→&nbsp;*a* | *ū*&nbsp;·&nbsp; *b*&nbsp;=&nbsp;0.423057 |
+# | *u*&nbsp;→&nbsp;*b* | *ū*&nbsp;·&nbsp; *a*&nbsp;=&nbsp;−0.906552 |
 #
 # $\bar a = -0.604368 + 0.423057 = -0.181310$ and $\bar b = 0.285633 - 0.906552 = -0.620919$ (sums taken before rounding).
 #
@@ -397,10 +381,10 @@ with when_ready("3.0"):
     adjoints = adjoint_pass(running, values, "L")
     for name in running:
         print(f"adjoint of {name}: {shown(adjoints[name]):>9}")
-    show_data_graph(running, values, "L", adjoints)
+    show_data_graph(running, values, adjoints=adjoints, slopes=True)
 
 # %% [markdown]
-# *Every node now shows two numbers: its value, made on the way forward, and its adjoint, made on the way back. One forward pass and one backward pass, and no variable was singled out.*
+# *Every node now shows two numbers: its value, made on the way forward, and its adjoint, made on the way back. Check one edge: adjoint of the child, times the number on the arrow, is what the parent got. One forward pass and one backward pass, and no variable was singled out.*
 
 # %% [markdown]
 # ## A value that remembers
@@ -875,6 +859,7 @@ early = {
     "s": Node("*", ("u", "u")),
     "L": Node("+", ("u", "s")),
 }
+show_data_graph(early, {"a": 1.5}, slopes=True)
 print("u before s")
 print("adjoint of a:", fire(early, {"a": 1.5}, "L", ["L", "u", "s", "a"])["a"])
 print()
@@ -1056,12 +1041,17 @@ quiz("3.predict-zero", r"""
 """)
 
 # %%
-with when_ready("3.1", "3.2", "3.3", "3.4"):
-    a, b = Value(2.0), Value(-1.0)
+def steps(a, b):
+    """u, v, w and L of the running example."""
     u = a * b
     v = u + a
     w = tanh(b)
-    L = v * w
+    return u, v, w, v * w
+
+
+with when_ready("3.1", "3.2", "3.3", "3.4"):
+    a, b = Value(2.0), Value(-1.0)  # change the point
+    u, v, w, L = steps(a, b)
     L.backward()
     show_backward(L)
 
@@ -1072,6 +1062,9 @@ with when_ready("3.1", "3.2", "3.3", "3.4"):
 
 # %%
 with when_ready("3.1", "3.2", "3.3", "3.4"):
+    a, b = Value(2.0), Value(-1.0)
+    u, v, w, L = steps(a, b)
+    L.backward()
     messages = {
         "L → v": L.grad * w.data,
         "L → w": L.grad * v.data,
@@ -1371,7 +1364,16 @@ with when_ready("3.1", "3.3", "3.4", "3.11"):
 #
 # and with "inside" as the right answer the loss is $\ell = -\log p(\text{inside})$.
 #
-# At $(0.5, 0.25)$ with $\gamma = 4$: $s = 0.25$, the logits are $1$ and $-1$, $p(\text{outside}) = 0.119203$ and $\ell = 0.126928$.
+# At $(0.5, 0.25)$ with $\gamma = 4$: $s = 0.25$, the logits are $1$ and $-1$, $p(\text{outside}) = 0.119203$ and $\ell = 0.126928$. In plain numbers:
+
+# %%
+x1, x2, gamma = 0.5, 0.25, 4.0  # move the point outside, to (1.0, 0.5), and see the loss rise
+hidden = [max(x1, 0.0), max(-x1, 0.0), max(x2, 0.0), max(-x2, 0.0)]
+s = 1 - sum(hidden)
+odds = {"inside": math.exp(gamma * s), "outside": math.exp(-gamma * s)}
+p = {name: odd / sum(odds.values()) for name, odd in odds.items()}
+print("hidden units:", hidden, "  s:", s, "  logits:", gamma * s, -gamma * s)
+print(f"p(inside) {shown(p['inside'])}   p(outside) {shown(p['outside'])}   loss {shown(-math.log(p['inside']))}")
 
 # %% [markdown]
 # ### Exercise 3.6 The diamond
@@ -1792,7 +1794,16 @@ with when_ready("3.9"):
 # | forward mode (lesson 2) | $P$ passes of $E$ edges each |
 # | reverse mode | **one** pass of $E$ edges |
 #
-# The price is paid in another currency, as you will see below.
+# The price is paid in another currency, as you will see.
+
+# %% tags=["quiz"]
+quiz("3.predict-cost", r"""
+? A loss has $P = 1000$ parameters. Roughly how many times as many edge visits does forward mode need as reverse mode, for the whole gradient?
+( ) about as many :: One forward pass visits as many edges as one backward pass. But it follows a single seed. How many passes are needed?
+(x) 1000 times as many :: One pass over all edges for each parameter, against one pass in all.
+( ) $2^{1000}$ times as many :: That is the trouble with walking paths one by one. Forward mode stores the tangent of every node and shares the work within a pass.
+( ) half as many :: There is a case where forward mode wins: few inputs and many outputs. A loss has it the other way round.
+""")
 
 # %% [markdown]
 # ### Exercise 3.10 Edges and visits
@@ -1869,15 +1880,6 @@ grade("3.10", edge_visits, Value)
 # %% [markdown]
 # Now the experiment. A loss with $P$ parameters, $\ell(\theta) = \sum_i \tanh(\theta_i)\,\theta_{i+1}$, beside the ladder $u \leftarrow u + u$.
 
-# %% tags=["quiz"]
-quiz("3.predict-cost", r"""
-? A loss has $P = 1000$ parameters. Roughly how many times as many edge visits does forward mode need as reverse mode, for the whole gradient?
-( ) about as many :: One forward pass visits as many edges as one backward pass. But it follows a single seed. How many passes are needed?
-(x) 1000 times as many :: One pass over all edges for each parameter, against one pass in all.
-( ) $2^{1000}$ times as many :: That is the trouble with walking paths one by one. Forward mode stores the tangent of every node and shares the work within a pass.
-( ) half as many :: There is a case where forward mode wins: few inputs and many outputs. A loss has it the other way round.
-""")
-
 # %%
 def chained_loss(theta):
     """Σ tanh(θ_i)·θ_{i+1}, around in a ring."""
@@ -1931,9 +1933,10 @@ with when_ready("3.1", "3.2", "3.3", "3.4", "3.10"):
 # Visits are a count. What about seconds? We time building the graph (forward) and `backward()` for larger and larger losses.
 
 # %%
-def seconds(P, repeats=5):
+def seconds(P, repeats=7):
     """The best of some timings: building the loss, and its backward pass."""
     best = [math.inf, math.inf]
+    gc.disable()  # Python's garbage collector would add its own time, here and there
     for _ in range(repeats):
         theta = [Value(0.001 * i) for i in range(P)]
         start_time = time.perf_counter()
@@ -1941,6 +1944,7 @@ def seconds(P, repeats=5):
         middle = time.perf_counter()
         loss.backward()
         best = [min(best[0], middle - start_time), min(best[1], time.perf_counter() - middle)]
+    gc.enable()
     return best
 
 
@@ -1953,12 +1957,13 @@ with when_ready("3.1", "3.2", "3.3", "3.4"):
         plot_style()
         fig, ax = plt.subplots()
         ax.semilogx([3 * P for P in sizes], ratios)
-        ax.set(xlabel="operations in the graph", ylabel="seconds backward / seconds forward", ylim=(0, None))
+        ax.set(xlabel="operations in the graph", ylabel="seconds backward / seconds forward")
+        ax.set_ylim(0, 2 * max(ratios))
         ax.set_title(f"Backward costs about {np.median(ratios):.1f} times forward, at every size")
         plt.show()
 
 # %% [markdown]
-# *The level of the line depends on your machine and on how your functions are written. That it stays level, while the graph grows more than 300 times, is the point.*
+# *How high the line runs depends on your machine and on how your functions are written, and timings wobble. But it does not climb, while the graph grows more than 300 times. That is the point.*
 #
 # ### And what it costs in memory
 #
