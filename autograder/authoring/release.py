@@ -37,11 +37,14 @@ class ReleaseError(RuntimeError):
     """nbgrader refused to make a classroom edition; the message is its log."""
 
 
-def generate(lesson: str, files: Mapping[str, bytes], config_file: Path) -> dict[str, bytes]:
+def generate(
+    lesson: str, files: Mapping[str, bytes], config_file: Path, gradebook: str | None = None
+) -> dict[str, bytes]:
     """What `nbgrader generate_assignment LESSON` makes of the source folder `files` (name → content).
 
     It runs in a temporary course, configured by `config_file`, and without a gradebook: SaveCells, which records the
-    cells there and changes nothing in the notebook, is left out.
+    cells there and changes nothing in the notebook, is left out. With the address of a `gradebook` it stays, and the
+    assignment is registered there.
     """
     from nbgrader.converters import GenerateAssignment
     from nbgrader.coursedir import CourseDirectory
@@ -56,9 +59,13 @@ def generate(lesson: str, files: Mapping[str, bytes], config_file: Path) -> dict
         config = PyFileConfigLoader(config_file.name, path=str(config_file.parent)).load_config()
         config.CourseDirectory.root = str(course)
         config.CourseDirectory.assignment_id = lesson
-        steps = config.GenerateAssignment.preprocessors
-        config.GenerateAssignment.preprocessors = [step for step in steps if step is not SaveCells]
-        app = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config, no_database=True)
+        if gradebook:
+            config.CourseDirectory.db_url = gradebook
+        else:
+            steps = config.GenerateAssignment.preprocessors
+            config.GenerateAssignment.preprocessors = [step for step in steps if step is not SaveCells]
+        directory = CourseDirectory(config=config)
+        app = GenerateAssignment(coursedir=directory, config=config, no_database=gradebook is None)
         app.log = logging.Logger("autograder.build")
         result = capture_log(app)
         released = course / "release" / lesson

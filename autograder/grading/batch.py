@@ -22,7 +22,8 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import LimitOutput
-from traitlets.config import Config, PyFileConfigLoader
+from traitlets.config import Config
+from traitlets.config.loader import PyFileConfigLoader
 
 import autograder
 from autograder.grading import marking, seeds
@@ -73,7 +74,7 @@ def execute(jobs: list[dict[str, Any]], sandbox: str, limits: dict[str, Any]) ->
     if getattr(_worker, "key", None) != key:
         if getattr(_worker, "kernel", None) is not None:
             _worker.kernel.close()
-        _worker.kernel, _worker.key = Kernel(sandbox=sandbox, limits=Limits(**limits)), key  # type: ignore[arg-type]
+        _worker.kernel, _worker.key = Kernel(sandbox=sandbox, limits=Limits(**limits)), key
         _kernels.append(_worker.kernel)
     return [asdict(run) for run in _worker.kernel.run([CellJob(**job) for job in jobs])]
 
@@ -273,9 +274,12 @@ def _recorder(root: Path, config: Config, lesson: Lesson) -> Recorder:
         except MissingEntry:
             known = False
     if not known:
-        from autograder.authoring.release import register
+        from autograder.authoring.release import ReleaseError, register
 
-        register(lesson, root, directory.db_url)
+        try:
+            register(lesson, root, directory.db_url)
+        except ReleaseError as error:
+            raise CourseError(str(error)) from None
     return Recorder(config, lesson)
 
 
