@@ -6,6 +6,7 @@ who studies alone asks for it.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,9 +14,13 @@ from typing import Any
 
 
 def same_value(a: Any, b: Any, tolerance: float = 1e-7) -> bool:
-    """Equal up to rounding: numbers to a relative `tolerance` (over max(1, |a|, |b|)), the rest exactly."""
+    """Equal up to rounding: numbers to a relative `tolerance` (over max(1, |a|, |b|)), the rest exactly.
+
+    inf and nan equal themselves and nothing else, as floats and as the words that stand for them in evidence.
+    """
     if isinstance(a, bool) or isinstance(b, bool):
         return a is b
+    a, b = (str(x) if isinstance(x, float) and not math.isfinite(x) else x for x in (a, b))
     if isinstance(a, (int, float)) and isinstance(b, (int, float)):
         return abs(a - b) <= tolerance * max(1.0, abs(a), abs(b))
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
