@@ -292,13 +292,13 @@ compare_messages(mine)
 #
 # | edge | message |
 # |---|---|
-# | *L*&nbsp;→&nbsp;*v* | 1&nbsp;·&nbsp; *w*&nbsp;=&nbsp;−0.604368 |
-# | *L*&nbsp;→&nbsp;*w* | 1&nbsp;·&nbsp; *v*&nbsp;=&nbsp;0.450000 |
+# | *L*&nbsp;→&nbsp;*v* | 1&nbsp;·&nbsp;*w*&nbsp;=&nbsp;−0.604368 |
+# | *L*&nbsp;→&nbsp;*w* | 1&nbsp;·&nbsp;*v*&nbsp;=&nbsp;0.450000 |
 # | *w*&nbsp;→&nbsp;*b* | 0.45&nbsp;·&nbsp;(1&nbsp;−&nbsp;*w*²)&nbsp;=&nbsp;0.285633 |
-# | *v*&nbsp;→&nbsp;*u* | *v̄*&nbsp;·&nbsp; 1&nbsp;=&nbsp;−0.604368 |
-# | *v*&nbsp;→&nbsp;*a* | *v̄*&nbsp;·&nbsp; 1&nbsp;=&nbsp;−0.604368 |
-# | *u*&nbsp;→&nbsp;*a* | *ū*&nbsp;·&nbsp; *b*&nbsp;=&nbsp;0.423057 |
-# | *u*&nbsp;→&nbsp;*b* | *ū*&nbsp;·&nbsp; *a*&nbsp;=&nbsp;−0.906552 |
+# | *v*&nbsp;→&nbsp;*u* | *v̄*&nbsp;·&nbsp;1&nbsp;=&nbsp;−0.604368 |
+# | *v*&nbsp;→&nbsp;*a* | *v̄*&nbsp;·&nbsp;1&nbsp;=&nbsp;−0.604368 |
+# | *u*&nbsp;→&nbsp;*a* | *ū*&nbsp;·&nbsp;*b*&nbsp;=&nbsp;0.423057 |
+# | *u*&nbsp;→&nbsp;*b* | *ū*&nbsp;·&nbsp;*a*&nbsp;=&nbsp;−0.906552 |
 #
 # $\bar a = -0.604368 + 0.423057 = -0.181310$ and $\bar b = 0.285633 - 0.906552 = -0.620919$ (sums taken before rounding).
 #
@@ -1112,7 +1112,7 @@ with when_ready("3.0", "3.1", "3.2", "3.3", "3.4"):
     at_torch = [torch.tensor(x, dtype=torch.float64, requires_grad=True) for x in (1.5, -0.7)]
     expression(*at_torch).backward()
 
-    table = {
+    reunion = {
         "1  paths": [sum_over_paths(running, at, x, "L") for x in "ab"],
         "1  differences": list(differences),
         "2  tangents, two passes": [tangent_pass(running, at, {x: 1.0})["L"] for x in "ab"],
@@ -1122,7 +1122,7 @@ with when_ready("3.0", "3.1", "3.2", "3.3", "3.4"):
         "3  PyTorch": [x.grad.item() for x in at_torch],
     }
     print(f"{'lesson, way':<26}{'∂L/∂a':>12}{'∂L/∂b':>12}")
-    for way, (da, db) in table.items():
+    for way, (da, db) in reunion.items():
         print(f"{way:<26}{shown(da):>12}{shown(db):>12}")
 
 # %% [markdown]
