@@ -53,10 +53,10 @@ def make_engine(**overrides: Replacement) -> Engine:
             return engine.value_mul(lift(other), self)
 
         def __rsub__(self, other: float) -> Any:
-            return engine.reflected_sub(lift(other), self)
+            return getattr(engine, "reflected_sub", engine.value_sub)(lift(other), self)
 
         def __rtruediv__(self, other: float) -> Any:
-            return engine.reflected_div(lift(other), self)
+            return getattr(engine, "reflected_div", engine.value_div)(lift(other), self)
 
         def __pow__(self, n: float) -> Any:
             return engine.value_pow(self, n)
@@ -175,8 +175,6 @@ def make_engine(**overrides: Replacement) -> Engine:
         topological_order, value_backward, zero_grad,
     ):  # fmt: skip
         setattr(engine, function.__name__, function)
-    engine.reflected_sub = lambda r, s: engine.value_sub(r, s)
-    engine.reflected_div = lambda r, s: engine.value_div(r, s)
     for name, make in overrides.items():
         made = make(engine)
         setattr(engine, name, made)
@@ -296,13 +294,12 @@ def _slopes_by_parent(operation: str) -> Overrides:
     return {f"value_{operation}": make}
 
 
-def _cut(operation: str) -> Overrides:
-    """An operation that goes on with a raw number, so that one operand is no longer in the graph."""
-    return {
-        "neg": {"value_neg": lambda e: lambda r: e.Value(-r.data)},
-        "sub": {"value_sub": lambda e: lambda r, s: e.value_add(r, e.Value(-s.data))},
-        "div": {"value_div": lambda e: lambda r, s: e.value_mul(r, e.Value(1.0 / s.data))},
-    }[operation]
+# Operations that go on with a raw number, so that one operand is no longer in the graph.
+CUT: dict[str, Overrides] = {
+    "neg": {"value_neg": lambda e: lambda r: e.Value(-r.data)},
+    "sub": {"value_sub": lambda e: lambda r, s: e.value_add(r, e.Value(-s.data))},
+    "div": {"value_div": lambda e: lambda r, s: e.value_mul(r, e.Value(1.0 / s.data))},
+}
 
 
 def _forgets_parents(operations: Iterable[str]) -> Overrides:
@@ -536,8 +533,7 @@ FAULTS: tuple[Fault, ...] = (
         "One operation overwrites a gradient where the others add: its message replaces what other children had sent "
         "to the same parent.",
         "a message replaces what the parent had, in a single operation",
-        tuple(rules((op,), overwrite) for op in ("tanh", *PRIMITIVES[:2], *PRIMITIVES[3:]))
-        + tuple(rule(op, send=overwrite) for op in ("neg", "sub", "div")),
+        tuple(rule(op, send=overwrite) for op in (*PRIMITIVES, "neg", "sub", "div")),
         MESSAGES,
         2,
     ),
@@ -568,8 +564,12 @@ FAULTS: tuple[Fault, ...] = (
         "Nothing arrives: the backward rule runs, but what it changes is not the gradient of a parent. On which "
         "object, and on which attribute, does it write?",
         "an operation sends its message nowhere",
-        tuple(rules((op,), drop) for op in PRIMITIVES)
-        + (rules(("add", "mul"), drop), rules(PRIMITIVES[2:], drop), rules(PRIMITIVES, drop)),
+        (
+            *(rule(op, send=drop) for op in PRIMITIVES),
+            rules(("add", "mul"), drop),
+            rules(PRIMITIVES[2:], drop),
+            rules(PRIMITIVES, drop),
+        ),
         VALUES,
     ),
     Fault(
@@ -581,9 +581,10 @@ FAULTS: tuple[Fault, ...] = (
             rules(PRIMITIVES, without_upstream),
             rules(("add", "mul"), without_upstream),
             rules(PRIMITIVES[2:], without_upstream),
-            *(rules((op,), without_upstream) for op in PRIMITIVES),
+            *(rule(op, send=without_upstream) for op in PRIMITIVES),
         ),
         RULE,
+        2,
     ),
     Fault(
         "adds-instead-of-multiplies",
@@ -594,7 +595,7 @@ FAULTS: tuple[Fault, ...] = (
             rules(PRIMITIVES, add_upstream),
             rules(("add", "mul"), add_upstream),
             rules(PRIMITIVES[2:], add_upstream),
-            *(rules((op,), add_upstream) for op in PRIMITIVES),
+            *(rule(op, send=add_upstream) for op in PRIMITIVES),
         ),
         RULE,
     ),
@@ -640,7 +641,7 @@ FAULTS: tuple[Fault, ...] = (
         "tanh uses its input where its output belongs",
         (rule("tanh", lambda x, y, n: (1.0 - x[0] * x[0],)),),
         RULE,
-        2,
+        1,
     ),
     Fault(
         "tanh-one-minus",
@@ -648,7 +649,7 @@ FAULTS: tuple[Fault, ...] = (
         "tanh has the slope 1 − t",
         (rule("tanh", lambda x, y, n: (1.0 - y,)),),
         RULE,
-        2,
+        1,
     ),
     Fault(
         "tanh-one-plus",
@@ -657,7 +658,7 @@ FAULTS: tuple[Fault, ...] = (
         "tanh has the slope 1 + t²",
         (rule("tanh", lambda x, y, n: (1.0 + y * y,)),),
         RULE,
-        2,
+        1,
     ),
     Fault(
         "exp-is-input",
@@ -711,7 +712,7 @@ FAULTS: tuple[Fault, ...] = (
             rule("relu", lambda x, y, n: (1.0,), send=only_positive),
         ),
         RULE,
-        3,
+        2,
     ),
     Fault(
         "relu-mask-inverted",
@@ -779,11 +780,11 @@ FAULTS: tuple[Fault, ...] = (
         "no place in the graph.",
         "an operand is replaced by its plain number",
         (
-            _cut("sub"),
-            _cut("neg"),
-            _cut("div"),
-            {**_cut("neg"), **_cut("sub"), **_cut("div")},
-            {**_cut("sub"), **_cut("div")},
+            CUT["sub"],
+            CUT["neg"],
+            CUT["div"],
+            {**CUT["neg"], **CUT["sub"], **CUT["div"]},
+            {**CUT["sub"], **CUT["div"]},
         ),
         RULE,
     ),
@@ -798,7 +799,7 @@ FAULTS: tuple[Fault, ...] = (
             _slopes_by_parent("div"),
         ),
         MESSAGES,
-        3,
+        2,
     ),
     Fault(
         "reflected-swapped",
@@ -862,6 +863,7 @@ FAULTS: tuple[Fault, ...] = (
         "only the root fires",
         ({"value_backward": _one_level},),
         ALGORITHM,
+        0,
     ),
     Fault(
         "recursion-fires-every-path",
@@ -911,7 +913,7 @@ FAULTS: tuple[Fault, ...] = (
         "a second backward counts old gradients in between again",
         ({"value_backward": _naive},),
         CLEARING,
-        2,
+        0,
     ),
     Fault(
         "seed-added",
@@ -919,7 +921,7 @@ FAULTS: tuple[Fault, ...] = (
         "the root's gradient of 1 is added to what it had",
         ({"value_backward": _adds_seed},),
         CLEARING,
-        2,
+        0,
     ),
     Fault(
         "clears-leaves",
@@ -928,7 +930,7 @@ FAULTS: tuple[Fault, ...] = (
         "backward clears the inputs' gradients first",
         ({"value_backward": _clears_all},),
         CLEARING,
-        2,
+        0,
     ),
 )
 

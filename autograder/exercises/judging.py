@@ -47,8 +47,8 @@ def judge(
     if len(errors) == len(observations) and kinds == {ev.UNANSWERED}:
         other = stub_of_another(exercise, errors[0])
         verdict.status = ERROR if other else UNANSWERED
-        for part in parts:
-            part.message = ""
+        for blank in parts:
+            blank.message = ""
         verdict.message = needs_other(exercise, other, errors[0]) if other else unanswered(exercise, errors[0])
         return verdict
     if len(errors) == len(observations) and kinds == {ev.MISSING}:
@@ -159,7 +159,10 @@ def name_misconceptions(
     }
     rest = [i for i, case in enumerate(cases) if case["part"] not in failing]
     predictions = [Prediction(exercise, probe, cases, m) for m in exercise.misconceptions]
-    explained = {p: [q for q in predictions if q.explains(indices[p], observations)] for p in failing}
+    explained = {
+        p: [q for q in predictions if q.explains(indices[p], observations) and q.fails(indices[p], findings)]
+        for p in failing
+    }
 
     everywhere = [
         q
@@ -203,6 +206,14 @@ class Prediction:
     def explains(self, indices: Iterable[int], observations: Sequence[Observation]) -> bool:
         return all(self._agrees(i, observations[i]) for i in indices)
 
+    def fails(self, indices: Iterable[int], findings: Sequence[Finding | None]) -> bool:
+        """Would the judge mark it down where it marked the answer down? Some parts forgive what others mark."""
+        return all(
+            _judge_one(self.exercise, self.cases[i], self.whole(i)) is not None
+            for i in indices
+            if findings[i] is not None
+        )
+
     def agrees_fully(self, i: int, seen: Observation) -> bool:
         """Equal in every entry that the prediction has."""
         p, s = self.observation(i).get("value"), seen.get("value")
@@ -213,8 +224,8 @@ class Prediction:
     def _agrees(self, i: int, seen: Observation) -> bool:
         predicted = self.observation(i)
         if "error" in predicted or "error" in seen:
-            p, s = predicted.get("error"), seen.get("error")
-            return bool(p and s) and p.get("kind") == s.get("kind") and p.get("type") == s.get("type")
+            p, s = predicted.get("error", {}), seen.get("error", {})
+            return bool(p) and all(p.get(key) == s.get(key) for key in ("kind", "type"))
         try:
             return self.exercise.same(self.cases[i], predicted["value"], seen["value"])
         except Exception:  # evidence of a strange shape: not what was predicted

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
-from autograder.exercises import engines
-from autograder.exercises.engines import ALGORITHM, CLEARING, MESSAGES, ORDER, RULE, VALUES, FAULTS, make_engine
+from autograder.exercises.engines import ALGORITHM, CLEARING, FAULTS, MESSAGES, ORDER, RULE, VALUES, make_engine
 from autograder.exercises.expressions import (
     close,
     drawn_case,
@@ -22,13 +20,13 @@ from autograder.exercises.expressions import (
     point,
     reference,
     rule_case,
-    simple_run,
     same_backward,
     same_rule,
     show,
+    simple_run,
 )
 from autograder.exercises.model import Case, Exercise, Finding, LessonExercises, Misconception, Part, WrittenQuestion
-from autograder.references.graphs import ancestors, decimal, from_json, local_derivatives, order, parse, random_graph
+from autograder.references.graphs import ancestors, decimal, from_json, local_derivatives, order, random_graph
 
 Rng = random.Random
 POLYNOMIAL = ("+", "*")
@@ -353,10 +351,10 @@ def operations_cases(rng: Rng) -> list[Case]:
             x = abs(draw(rng))
             cases += [rule_case(op, op, text, {"x": s * x}, u * abs(factor(rng))) for s in (1, -1) for u in (1, -1)]
         for written in texts:
-            x = {"x": draw(rng)}
+            at = {"x": draw(rng)}
             cases += [
-                rule_case(op, op, written, x),
-                rule_case(op, op, written, x, upstream=factor(rng)),
+                rule_case(op, op, written, at),
+                rule_case(op, op, written, at, upstream=factor(rng)),
                 rule_case(op, op, written, {"x": draw(rng)}, factor(rng), {"x": factor(rng)}),
             ]
     for rows in COMPOSED.values():
@@ -710,7 +708,10 @@ def _first_only(values: Any) -> None:
 
 
 SECOND_MISCONCEPTIONS = (
-    *engine_faults(lambda e: (e.Value, e.zero_grad)),
+    *engine_faults(
+        lambda e: (e.Value, e.zero_grad),
+        ("stale-intermediates", "seed-added", "clears-leaves", "overwrites-gradient", "overwrites-in-one-operation"),
+    ),
     _zero_misconception(
         "zero-grad-does-nothing",
         "zero_grad leaves every gradient as it was. Assigning to a variable changes the variable, not the Value.",

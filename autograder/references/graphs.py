@@ -157,6 +157,7 @@ def parse(text: str) -> tuple[Graph, str]:
 
     def add(tree: ast.expr, name: str | None = None) -> str:
         n = 1.0
+        parents: tuple[str, ...]
         if isinstance(tree, ast.Name) and name is None:
             if tree.id not in graph:
                 graph[tree.id] = Node("input")

@@ -137,7 +137,7 @@ def grad_of(x: Any, name: str) -> float:
 
 def set_grad(x: Any, g: float) -> None:
     """Put `g` where the gradient of `x` stands, as the kind of number that stands there."""
-    now = getattr(x, "grad", None)
+    now: Any = getattr(x, "grad", None)
     if hasattr(now, "shape") and hasattr(now, "dtype"):
         now = now * 0
         x.grad = now + g
@@ -230,10 +230,8 @@ def _fire(node: Any) -> None:
 
 
 def _drivable(root: Any) -> list[Any]:
-    if getattr(root, "_backward", None) is None:
-        # A plain leaf as root is fine; a class that has no such thing is not.
-        if not hasattr(root, "_backward"):
-            raise NotDrivable
+    if not hasattr(root, "_backward"):
+        raise NotDrivable
     return children_first(root)
 
 
@@ -301,6 +299,7 @@ def gradients(
     graph: Graph,
     sink: str,
     inputs: Mapping[str, float],
+    *,
     upstream: float = 1.0,
     before: Mapping[str, float] | None = None,
 ) -> dict[str, Any]:

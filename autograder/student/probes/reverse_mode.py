@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from autograder.evidence import Missing, NotANumber, number
+from autograder.evidence import NotANumber, number
 from autograder.student.probes import Probe
 from autograder.student.probes import engines as en
 
@@ -43,7 +43,9 @@ def local_rule(case: Case, Value: Any) -> Any:
     seen: dict[str, Any] = {"data": None}
     sink = case["sink"]
     seen["data"] = en.data_of(en.build(Value, case["graph"], case["inputs"])[sink], sink)
-    seen["ways"] = en.gradients(Value, case["graph"], sink, case["inputs"], case["upstream"], case["before"])
+    seen["ways"] = en.gradients(
+        Value, case["graph"], sink, case["inputs"], upstream=case["upstream"], before=case["before"]
+    )
     for role in ("peers", "alive"):
         if role in case:
             seen[role] = [_quietly(Value, run) for run in case[role]]
@@ -52,7 +54,7 @@ def local_rule(case: Case, Value: Any) -> Any:
 
 def _quietly(Value: Any, run: Mapping[str, Any]) -> dict[str, Any]:
     try:
-        return en.gradients(Value, run["graph"], run["sink"], run["inputs"], run["upstream"])
+        return en.gradients(Value, run["graph"], run["sink"], run["inputs"], upstream=run["upstream"])
     except Exception:
         return {}
 
