@@ -342,7 +342,6 @@ def adjoint_pass(graph: Graph, values: dict[str, float], sink: str) -> dict[str,
 check("3.0", adjoint_pass)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("3.0", adjoint_pass)
 ### END HIDDEN TESTS
 
@@ -582,7 +581,6 @@ def value_mul(r: Value, s: Value) -> Value:
 check("3.1", Value)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("3.1", Value)
 ### END HIDDEN TESTS
 
@@ -748,7 +746,6 @@ def value_div(r: Value, s: Value) -> Value:
 check("3.2", Value)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("3.2", Value)
 ### END HIDDEN TESTS
 
@@ -910,7 +907,6 @@ def topological_order(root: Value) -> list[Value]:
 check("3.3", topological_order, Value)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("3.3", topological_order, Value)
 ### END HIDDEN TESTS
 
@@ -992,7 +988,6 @@ def value_backward(root: Value) -> None:
 check("3.4", Value)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("3.4", Value)
 ### END HIDDEN TESTS
 
@@ -1207,7 +1202,6 @@ def zero_grad(values) -> None:
 check("3.5", Value, zero_grad)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("3.5", Value, zero_grad)
 ### END HIDDEN TESTS
 
@@ -1297,7 +1291,6 @@ def my_prediction() -> dict:
 check("3.11", my_prediction)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("3.11", my_prediction)
 ### END HIDDEN TESTS
 
@@ -1401,7 +1394,6 @@ def diamond_loss(x1: Value, x2: Value, gamma: float) -> Value:
 check("3.6", diamond_loss, Value)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("3.6", diamond_loss, Value)
 ### END HIDDEN TESTS
 
@@ -1585,7 +1577,6 @@ def gradient_check(f, values, h: float = 1e-6) -> dict:
 check("3.7", gradient_check)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("3.7", gradient_check)
 ### END HIDDEN TESTS
 
@@ -1676,7 +1667,6 @@ def smallest_counterexample() -> tuple[Graph, dict[str, float], str]:
 check("3.8", smallest_counterexample)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("3.8", smallest_counterexample)
 ### END HIDDEN TESTS
 
@@ -1746,7 +1736,6 @@ def order_matters() -> dict:
 check("3.9", order_matters)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("3.9", order_matters)
 ### END HIDDEN TESTS
 
@@ -1849,7 +1838,6 @@ def edge_visits(root: Value) -> tuple[int, int]:
 check("3.10", edge_visits, Value)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("3.10", edge_visits, Value)
 ### END HIDDEN TESTS
 
@@ -2127,20 +2115,37 @@ with when_ready("3.1", "3.2", "3.3", "3.4"):
 #
 # ●●●●○ · 15 minutes · ★
 #
-# TODO
+# `broken_engine(seed)` hands you an engine that looks like yours and has **one** sealed fault. Engines 1, 2 and 3 grow harder. Find the fault of each, with as few operations as you can.
+#
+# - `engine.Value(2.5)` makes a leaf. Operators, `tanh`, `exp`, `log`, `relu` and `backward()` work as usual, or nearly so.
+# - `engine.suspects()` lists the faults that it may have, by name; `engine.suspects("tanh")` only those that mention tanh.
+# - `engine.accuse(name)` tells you whether you are right; a wrong name costs three operations.
+# - `print(engine)` shows how many operations and backward passes you have used, and par: how few suffice.
+#
+# Then write **`diagnoses()`**, which returns a dict from 1, 2 and 3 to the name of each engine's fault, such as `{1: "tanh-one-plus", 2: "level-order", 3: "subtraction-plus"}`. (Those three are not the answer.) No errors to raise.
+
+# %%
+engine = broken_engine(1)  # change the number, and the experiment
+a, b = engine.Value(2.5), engine.Value(-3.0)
+y = a + b
+y.backward()
+print("a.grad, b.grad:", a.grad, b.grad)
+print(engine)
+
+# %%
+engine.suspects("level")  # without a word: all of them
 
 # %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "3_12-solution", "locked": false, "solution": true, "task": false}
 def diagnoses() -> dict[int, str]:
     """The fault of each of the three engines, by name."""
     ### BEGIN SOLUTION
-    return {1: "", 2: "", 3: ""}
+    return {1: "uses-sibling-gradient", 2: "overwrites-gradient", 3: "recursion-fires-every-path"}
     ### END SOLUTION
 
 # %% nbgrader={"schema_version": 3, "grade": true, "grade_id": "3_12", "locked": true, "points": 3, "solution": false, "task": false}
 check("3.12", diagnoses)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("3.12", diagnoses)
 ### END HIDDEN TESTS
 
@@ -2162,7 +2167,11 @@ grade("3.12", diagnoses)
 # </details>
 
 # %% [markdown] tags=["solution-drawer", "self-study"]
-# TODO
+# *Engine 1.* With $a = 2.5$ and $b = -3$, the product $a\cdot b$ leaves both gradients at 0. Does it send nothing at all, or is it scaled by something that happens to be 0? Give the operands a gradient first: in $a\cdot b + a$, $a$ holds 1 by the time the product fires, and suddenly $b$ gets 1 instead of 2.5. So the product looks at its neighbour's gradient where it should look at its value. One experiment, three steps: par.
+#
+# *Engine 2.* $a + a$ gives 1 instead of 2: somebody overwrites. One operation or all? $a\cdot a$ gives 2.5 instead of 5, so more than the sum is concerned.
+#
+# *Engine 3.* Single operations are fine, even with the same operand twice. So it is not a rule, it is the pass. $u = a + a$, $L = u + u$ should give 4, and gives 8. Too much, so something was sent too often: $\bar u = 2$ is right, but $u$ sent it twice, once for each of the two paths that lead to it. Had it sent 1 first and then 2, the sum so far, $a$ would hold 6.
 #
 # {{solution 3.12}}
 
