@@ -45,8 +45,12 @@ def build(
 ) -> None:
     """Make the notebooks from source/: the instructor's, release/ and notebooks/."""
     from autograder.authoring.build import build as run
+    from autograder.grading.course import CourseError, course_root
 
-    raise typer.Exit(run(_known(lessons or []), check=check, force=force))
+    try:
+        raise typer.Exit(run(_known(lessons or []), course_root(), check=check, force=force))
+    except CourseError as error:
+        raise _stop(str(error)) from None
 
 
 @app.command()

@@ -33,7 +33,7 @@ def cells(path: Path) -> dict[str, nbformat.NotebookNode]:
 
 @pytest.fixture
 def built(course: Path) -> Path:
-    assert build([LESSON.name], root=course) == 0
+    assert build([LESSON.name], course) == 0
     return course
 
 
@@ -50,12 +50,12 @@ def test_builds_are_the_same_bytes_every_time(built: Path) -> None:
     for folder in ("release", "notebooks"):
         shutil.rmtree(built / folder)
     (built / INSTRUCTOR).unlink()
-    assert build([LESSON.name], root=built) == 0
+    assert build([LESSON.name], built) == 0
     assert contents(built) == first
 
 
 def test_the_committed_notebooks_are_what_their_sources_give() -> None:
-    assert build([lesson.name for lesson in LESSONS], check=True, root=ROOT) == 0
+    assert build([lesson.name for lesson in LESSONS], root=ROOT, check=True) == 0
 
 
 def test_stock_nbgrader_makes_the_same_release_from_the_instructors_notebook(built: Path) -> None:
@@ -141,7 +141,7 @@ def test_the_instructors_notebook_can_be_read_in_the_clear(built: Path) -> None:
 def test_pictures_beside_a_source_go_along_into_both_editions(course: Path) -> None:
     (course / "source" / LESSON.name / "images").mkdir()
     (course / "source" / LESSON.name / "images" / "graph.svg").write_text("<svg/>")
-    assert build([LESSON.name], root=course) == 0
+    assert build([LESSON.name], course) == 0
     for folder in ("release", "notebooks"):
         assert (course / folder / LESSON.name / "images" / "graph.svg").read_text() == "<svg/>"
 
@@ -150,7 +150,7 @@ def test_links_to_the_glossary_are_plain_words_in_the_classroom_edition(course: 
     source = course / "source" / LESSON.name / "tiny.py"
     source.write_text(source.read_text() + "\n# %% [markdown]\n# A [square](../glossary.ipynb#square) is a product.\n")
     (course / "source" / "glossary.py").write_text('# %% [markdown]\n# <a id="square"></a> **Square.** A product.\n')
-    assert build([LESSON.name], root=course) == 0
+    assert build([LESSON.name], course) == 0
     assert "A square is a product." in (course / RELEASE).read_text()
     assert "A [square](../glossary.ipynb#square) is" in (course / NOTEBOOK).read_text()
 
@@ -196,7 +196,7 @@ def test_every_stub_of_the_course_is_its_solution_with_lines_left_out() -> None:
 def test_a_fault_stops_the_build_and_nothing_is_written(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = course / "source" / LESSON.name / "tiny.py"
     source.write_text(source.read_text().replace('"points": 2', '"points": 3'))
-    assert build([LESSON.name], root=course) == 1
+    assert build([LESSON.name], course) == 1
     assert f"source/{LESSON.name}/tiny.py:31: 9.1 has 3 points here" in capsys.readouterr().out
     assert not (course / "release").exists()
     assert not (course / "notebooks").exists()
@@ -217,13 +217,13 @@ def test_a_solution_in_a_hint_is_a_fault(course: Path) -> None:
 
 
 def test_check_says_what_differs_is_missing_or_is_too_much(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert build([LESSON.name], check=True, root=built) == 0
+    assert build([LESSON.name], built, check=True) == 0
     (built / RELEASE).write_text((built / RELEASE).read_text().replace("# Nine", "# Ten"))
     (built / NOTEBOOK).unlink()
     (built / "release" / LESSON.name / "tiny.py").write_text("answer = 42\n")
     before = contents(built)
     capsys.readouterr()
-    assert build([LESSON.name], check=True, root=built) == 1
+    assert build([LESSON.name], built, check=True) == 1
     said = capsys.readouterr().out
     assert f"{RELEASE} is not what its source gives" in said
     assert f"{NOTEBOOK} is missing" in said
@@ -252,32 +252,32 @@ def change_source(course: Path) -> None:
 def test_a_notebook_with_work_in_it_is_kept_beside_the_new_one(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
     work = answer(built / NOTEBOOK)
     change_source(built)
-    assert build([LESSON.name], root=built) == 0
+    assert build([LESSON.name], built) == 0
     kept = built / "notebooks" / LESSON.name / "tiny (yours).ipynb"
     assert kept.read_bytes() == work
     assert "tiny (yours).ipynb" in capsys.readouterr().out
     assert "Nine, again" in (built / NOTEBOOK).read_text()
-    assert build([LESSON.name], check=True, root=built) == 0
+    assert build([LESSON.name], built, check=True) == 0
 
     second = answer(built / NOTEBOOK)
     (built / "source" / LESSON.name / "tiny.py").write_text(
         (built / "source" / LESSON.name / "tiny.py").read_text().replace("again", "once more")
     )
-    assert build([LESSON.name], root=built) == 0
+    assert build([LESSON.name], built) == 0
     assert kept.read_bytes() == work
     assert (built / "notebooks" / LESSON.name / "tiny (yours 2).ipynb").read_bytes() == second
 
 
 def test_work_stays_where_it_is_when_there_is_nothing_newer(built: Path) -> None:
     work = answer(built / NOTEBOOK)
-    assert build([LESSON.name], root=built) == 0
+    assert build([LESSON.name], built) == 0
     assert (built / NOTEBOOK).read_bytes() == work
     assert not list(built.rglob("*(yours*"))
 
 
 def test_a_notebook_that_no_build_made_counts_as_work(built: Path) -> None:
     (built / NOTEBOOK).write_text("not even a notebook")
-    assert build([LESSON.name], root=built) == 0
+    assert build([LESSON.name], built) == 0
     assert (built / "notebooks" / LESSON.name / "tiny (yours).ipynb").read_text() == "not even a notebook"
 
 
@@ -287,7 +287,7 @@ def test_opening_and_saving_a_notebook_is_no_work(built: Path) -> None:
     notebook.cells[1].execution_count = 4
     nbformat.write(notebook, built / NOTEBOOK)
     change_source(built)
-    assert build([LESSON.name], root=built) == 0
+    assert build([LESSON.name], built) == 0
     assert not list(built.rglob("*(yours*"))
 
 
@@ -296,9 +296,9 @@ def test_work_where_nbgrader_reads_stops_the_build(built: Path, path: str, capsy
     work = answer(built / path)
     change_source(built)
     before = contents(built)
-    assert build([LESSON.name], root=built) == 1
+    assert build([LESSON.name], built) == 1
     assert path in (said := capsys.readouterr().out)
     assert "--force" in said
     assert contents(built) == before
-    assert build([LESSON.name], root=built, force=True) == 0
+    assert build([LESSON.name], built, force=True) == 0
     assert (built / path).read_bytes() != work

@@ -32,17 +32,15 @@ class Built:
     faults: list[Fault] = field(default_factory=list)
 
 
-def build(lessons: Sequence[str], check: bool = False, root: Path | None = None, force: bool = False) -> int:
-    """Build `lessons` (names) and the pages beside them, and say what was done. Exit status: 0 if all is well, else 1.
+def build(lessons: Sequence[str], root: Path, check: bool = False, force: bool = False) -> int:
+    """Build `lessons` (names) of the course at `root`, and the pages beside them, and say what was done.
+
+    Returns the exit status: 0 if all is well, else 1.
 
     A fault stops the build: nothing is written. With `check` nothing is written either; what is committed and would
     be written otherwise is a difference. A notebook that somebody has worked in is never lost: in notebooks/ it is kept
     beside the new one; in source/ and release/, which nbgrader reads whole, the build stops. `force` overwrites.
     """
-    if root is None:
-        from autograder.grading.course import course_root
-
-        root = course_root()
     built = compose(lessons, root)
     if built.faults:
         for fault in sorted(set(built.faults)):

@@ -1,0 +1,1 @@
+"""Grading, on the trusted side: reading, repairing, running in a box, judging, recording."""

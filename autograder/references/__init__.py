@@ -1,0 +1,1 @@
+"""References, on the trusted side: what answers are held against."""
