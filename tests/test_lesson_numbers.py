@@ -17,6 +17,7 @@ import torch
 
 from autograder.authoring.source import HIDDEN_TESTS, SOLUTION, Source, read
 from autograder.authoring.stubs import stubbed
+from autograder.exercises.bug_hunt import BrokenEngine, judged
 from autograder.student.quiz import parse
 
 SOURCE = Path(__file__).parent.parent / "source" / "3-reverse-mode" / "reverse_mode.py"
@@ -415,3 +416,27 @@ def test_every_quiz_can_be_read_and_explains_every_option(source: Source) -> Non
         for question in parse(text):
             assert all(option.why.strip() for option in question.options)
             assert question.several or sum(option.right for option in question.options) == 1
+
+
+def test_the_bug_hunts_answers_are_the_sealed_faults(lesson: Run) -> None:
+    answers = lesson.names["diagnoses"]()
+    assert [judged(seed, answers[seed]) for seed in (1, 2, 3)] == [None, None, None]
+
+
+def test_the_bug_hunts_reasoning_holds(lesson: Run) -> None:
+    def seen(seed: int, expression: Callable[..., Any]) -> list[float]:
+        engine = BrokenEngine(seed)
+        a, b = engine.Value(2.5), engine.Value(-3.0)
+        expression(a, b).backward()
+        return [a.grad, b.grad]
+
+    assert seen(1, lambda a, b: a * b) == [0.0, 0.0]
+    assert seen(1, lambda a, b: a * b + a)[1] == 1.0
+    assert seen(2, lambda a, b: a + a)[0] == 1.0 and seen(2, lambda a, b: a * a)[0] == 2.5
+    assert seen(3, lambda a, b: a * a)[0] == 5.0
+
+    def nested(a: Any, b: Any) -> Any:
+        u = a + a
+        return u + u
+
+    assert seen(3, nested)[0] == 8.0
