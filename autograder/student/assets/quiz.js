@@ -24,10 +24,10 @@
     function explain(i, kind, word) {
       const why = options[i].querySelector(".bp-why");
       options[i].classList.add(kind);
-      why.innerHTML = `<span class="bp-said">${word}</span>${answers[i].why}`;
+      why.innerHTML = `<span class="bp-said">${word}</span> ${answers[i].why}`;
       why.classList.add("shown");
       inputs[i].setAttribute("aria-describedby", why.id);
-      return why.textContent;
+      return why.innerHTML;
     }
 
     function judge() {
@@ -48,7 +48,7 @@
       else if (!inputs.some(input => input.checked)) words = "Choose one, then check.";
       result.textContent = words;
       result.classList.add(right ? "yes" : "no");
-      field.querySelector(".bp-live").textContent = `${words}${said}`;
+      field.querySelector(".bp-live").innerHTML = `${words}${said}`;
       again.hidden = false;
     }
 
