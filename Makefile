@@ -9,6 +9,8 @@ PYTHONS ?= python3.13 python3.12 python3.11 python3
 PIP_ARGS ?=
 LAB_ARGS ?=
 PYTEST_ARGS ?=
+# In a container one is often root, and JupyterLab asks for this then.
+ALLOW_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup course test demo build check constraints components
@@ -33,7 +35,8 @@ $(STAMP): pyproject.toml constraints.txt
 
 course: setup
 	@echo "Opening JupyterLab on notebooks/. To stop it, press Ctrl-C here."
-	@PATH="$(CURDIR)/$(BIN):$$PATH" jupyter lab $(LAB_ARGS) notebooks/start.ipynb
+	@PATH="$(CURDIR)/$(BIN):$$PATH" jupyter lab --log-level=WARN --LabApp.default_url=/lab/tree/start.ipynb \
+		$(ALLOW_ROOT) $(LAB_ARGS) notebooks/
 
 # Tests of the sandbox need bubblewrap, tests of what a learner sees need Chromium.
 components:
