@@ -91,10 +91,9 @@ def par(name: str) -> int:
 @cache
 def sealed(seed: int) -> str:
     """The name of the fault behind `seed`. Seeds 1, 2, 3 are of rising difficulty; others are of any."""
-    level = seed if seed in (1, 2, 3) else None
-    pool = [f for f in SUSPECTS if level is None or f.level == level]
-    digest = hashlib.sha256(f"engine {seed}".encode()).digest()
-    return pool[int.from_bytes(digest[:4], "big") % len(pool)].name
+    pool = [f.name for f in SUSPECTS if seed not in (1, 2, 3) or f.level == seed]
+    # By hash, so that the answers are not to be read here, and a new fault hardly ever changes an old seed's.
+    return min(pool, key=lambda name: hashlib.sha256(f"2753 {seed} {name}".encode()).digest())
 
 
 def normal(name: Any) -> str:

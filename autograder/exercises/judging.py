@@ -150,14 +150,15 @@ def name_misconceptions(
     given, since the cases did not tell them apart.
     """
     probe = probe_for(exercise.id)
-    wrong = [case["part"] for case, f in zip(cases, findings, strict=True) if f is not None]
+    telling = [i for i, case in enumerate(cases) if exercise.essential(case) is not None]
+    wrong = {cases[i]["part"] for i in telling if findings[i] is not None}
     failing = [part.name for part in exercise.parts if part.name in wrong]
     # Within a part the cases that went wrong come first: they rule out most candidates at once.
     indices = {
-        part: sorted((i for i, c in enumerate(cases) if c["part"] == part), key=lambda i: findings[i] is None)
+        part: sorted((i for i in telling if cases[i]["part"] == part), key=lambda i: findings[i] is None)
         for part in failing
     }
-    rest = [i for i, case in enumerate(cases) if case["part"] not in failing]
+    rest = [i for i in telling if cases[i]["part"] not in failing]
     predictions = [Prediction(exercise, probe, cases, m) for m in exercise.misconceptions]
     explained = {
         p: [q for q in predictions if q.explains(indices[p], observations) and q.fails(indices[p], findings)]
@@ -170,7 +171,7 @@ def name_misconceptions(
         if all(q in explained[p] for p in failing)
         and all(_judge_one(exercise, cases[i], q.whole(i)) is None for i in rest)
     ]
-    if everywhere:
+    if failing and everywhere:
         return _agreed(everywhere, [i for p in failing for i in indices[p]], observations)
     found: dict[str, Misconception] = {}
     for part in failing:
@@ -194,7 +195,7 @@ class Prediction:
     def observation(self, i: int) -> Observation:
         """The evidence on case `i`, as far as it tells misconceptions apart."""
         if i not in self._made:
-            self._made[i] = self._observe(self.exercise.essential(self.cases[i]))
+            self._made[i] = self._observe(self.exercise.essential(self.cases[i]) or self.cases[i])
         return self._made[i]
 
     def _observe(self, case: Case) -> Observation:

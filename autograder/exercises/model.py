@@ -96,9 +96,9 @@ class Exercise:
     reread: tuple[str, str] | None = None
     # one line for the learner when something the check needs is absent, beyond the name itself
     needs: str = ""
-    # the part of a case that tells misconceptions apart (the rest only helps to judge), and how: does a misconception's
-    # evidence (second argument) agree with what was seen (third)?
-    essential: Callable[[Case], Case] = field(default=lambda case: case)
+    # the part of a case that tells misconceptions apart (the rest only helps to judge; None if all of it does), and how:
+    # does a misconception's evidence (second argument) agree with what was seen (third)?
+    essential: Callable[[Case], Case | None] = field(default=lambda case: case)
     same: Callable[[Case, Value, Value], bool] = field(
         default=lambda case, predicted, seen: same_value(predicted, seen)
     )

@@ -24,6 +24,16 @@ def adjoints(graph: Graph, inputs: Mapping[str, float], sink: str) -> Numbers:
     return {name: adjoint(graph, inputs, sink, name) for name, node in graph.items() if node.op != "number"}
 
 
+def tangents(graph: Graph, inputs: Mapping[str, float], seed: Mapping[str, float], h: float = 1e-5) -> Numbers:
+    """The tangent of every node: all inputs are moved a little along `seed`, both ways."""
+
+    def moved(t: float) -> Numbers:
+        return forward(graph, {name: x + t * seed.get(name, 0.0) for name, x in inputs.items()})
+
+    up, down = moved(h), moved(-h)
+    return {name: (up[name] - down[name]) / (2 * h) for name in graph}
+
+
 def gradient(f: Callable[[Sequence[float]], float], point: Sequence[float]) -> list[float]:
     """One central difference for each coordinate of `point`."""
 

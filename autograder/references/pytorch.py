@@ -8,11 +8,11 @@ from typing import Any
 from autograder.references.graphs import Graph, Numbers, order
 
 
-def adjoints(graph: Graph, inputs: Mapping[str, float], sink: str) -> tuple[Numbers, Numbers]:
-    """(value of every node, ∂sink/∂node of every node but plain numbers)."""
+def _operations() -> dict[str, Callable[..., Any]]:
+    """op: its value from the inputs x and the exponent n."""
     import torch
 
-    operations: dict[str, Callable[..., Any]] = {
+    return {
         "+": lambda x, n: x[0] + x[1],
         "-": lambda x, n: x[0] - x[1],
         "*": lambda x, n: x[0] * x[1],
@@ -24,6 +24,13 @@ def adjoints(graph: Graph, inputs: Mapping[str, float], sink: str) -> tuple[Numb
         "relu": lambda x, n: torch.relu(x[0]),
         "pow": lambda x, n: x[0] ** n,
     }
+
+
+def adjoints(graph: Graph, inputs: Mapping[str, float], sink: str) -> tuple[Numbers, Numbers]:
+    """(value of every node, ∂sink/∂node of every node but plain numbers)."""
+    import torch
+
+    operations = _operations()
     tensors: dict[str, Any] = {}
     with torch.enable_grad():
         for name in order(graph):
@@ -38,6 +45,31 @@ def adjoints(graph: Graph, inputs: Mapping[str, float], sink: str) -> tuple[Numb
         names = [name for name, t in tensors.items() if hasattr(t, "requires_grad") and t.requires_grad]
         grads = torch.autograd.grad(tensors[sink], [tensors[name] for name in names], allow_unused=True)
     found = {name: 0.0 if g is None else float(g) for name, g in zip(names, grads, strict=True)}
+    return values, found
+
+
+def tangents(graph: Graph, inputs: Mapping[str, float], seed: Mapping[str, float]) -> tuple[Numbers, Numbers]:
+    """(value of every node, tangent of every node), by PyTorch's own forward mode; inputs not in `seed` stand still."""
+    import torch
+    from torch.autograd import forward_ad
+
+    operations = _operations()
+    dual: Any = forward_ad  # untyped in PyTorch
+    nodes: dict[str, Any] = {}
+    values: Numbers = {}
+    found: Numbers = {}
+    with dual.dual_level():
+        for name in order(graph):
+            node = graph[name]
+            if node.op == "input":
+                value, tangent = (torch.tensor(x, dtype=torch.float64) for x in (inputs[name], seed.get(name, 0.0)))
+                nodes[name] = dual.make_dual(value, tangent)
+            elif node.op == "number":
+                nodes[name] = torch.tensor(node.n, dtype=torch.float64)
+            else:
+                nodes[name] = operations[node.op]([nodes[p] for p in node.parents], node.n)
+            primal, moving = dual.unpack_dual(nodes[name])
+            values[name], found[name] = float(primal), 0.0 if moving is None else float(moving)
     return values, found
 
 

@@ -186,6 +186,176 @@ def _zeroed(case: Case, Value: Any, zero_grad: Any) -> Any:
     }
 
 
+def diamond_loss(case: Case, function: Any, Value: Any) -> Any:
+    """The loss, and its gradient by the engine's own backward and by PyTorch on the same function (3.6).
+
+    PyTorch stands in so that a wrong rule of the engine is not held against the function.
+    """
+    function, Value = en.function_named(function, "diamond_loss"), en.class_named(Value)
+    (x1, x2), gamma = case["x"], case["gamma"]
+    inputs = [Value(x1), Value(x2)]
+    loss = function(*inputs, gamma)
+    seen: dict[str, Any] = {"loss": en.data_of(loss, "the loss"), "value": None, "torch": None}
+    if case["part"] == "loss":
+        return seen
+    error: BaseException | None = None
+    try:
+        en.run_backward(loss)
+        seen["value"] = [en.grad_of(x, f"x{i}") for i, x in enumerate(inputs, 1)]
+    except Exception as failed:
+        error = failed
+    try:
+        import torch
+
+        tensors = [torch.tensor(x, dtype=torch.float64, requires_grad=True) for x in (x1, x2)]
+        function(*tensors, gamma).backward()
+        seen["torch"] = [number(t.grad, "grad") or 0.0 for t in tensors]
+    except Exception:
+        if error is not None:
+            raise error from None
+    return seen
+
+
+def gradient_check(case: Case, function: Any) -> Any:
+    """The report on a function that is made here (3.7)."""
+    function = en.function_named(function, "gradient_check")
+    report = function(scalar_function(case), list(case["values"]))
+    if not isinstance(report, Mapping):
+        raise NotANumber(f"gradient_check returned {en.short(report)}, not a dict")
+    seen: dict[str, Any] = {}
+    for name in ("engine", "finite_difference", "pytorch"):
+        found = _entry(report, name)
+        if isinstance(found, str) or not hasattr(found, "__iter__"):
+            raise NotANumber(f'report["{name}"] is {en.short(found)}, not a list of numbers')
+        seen[name] = [number(g, f"a number in {name}") for g in found]
+    seen["max_disagreement"] = number(_entry(report, "max_disagreement"), "max_disagreement")
+    odd, first = _entry(report, "odd_one_out"), _entry(report, "first")
+    seen["odd_one_out"] = odd if odd is None else str(odd)
+    seen["first"] = first if first is None else number(first, "first")
+    return seen
+
+
+def _entry(report: Mapping[str, Any], name: str) -> Any:
+    if name not in report:
+        raise NotANumber(f'the dict has no entry "{name}"')
+    return report[name]
+
+
+def scalar_function(case: Case) -> Any:
+    """f(x) of one sequence of scalars of any kind, from a graph over x0, x1, …
+
+    A leaf k0 in `cuts` is x0 too, but a constant for the witnesses named there.
+    """
+    graph, sink, cuts = case["graph"], case["sink"], case["cuts"]
+
+    def f(x: Any) -> Any:
+        objects: dict[str, Any] = {}
+        for name, (op, parents, n) in graph.items():
+            if op == "input":
+                scalar = x[int(name[1:])]
+                objects[name] = _constant(scalar) if _witness(scalar) in cuts.get(name, ()) else scalar
+            elif op == "number":
+                objects[name] = n
+            else:
+                objects[name] = en.apply(op, [objects[p] for p in parents], n, name)
+        return objects[sink]
+
+    return f
+
+
+def _witness(scalar: Any) -> str:
+    if hasattr(scalar, "detach"):
+        return "pytorch"
+    return "finite_difference" if isinstance(scalar, (int, float)) or hasattr(scalar, "dtype") else "engine"
+
+
+def _constant(scalar: Any) -> Any:
+    return scalar.detach() if hasattr(scalar, "detach") else scalar.data
+
+
+def plain_graph(graph: Any) -> dict[str, list[Any]]:
+    """A graph that a learner constructed, as JSON."""
+    if not isinstance(graph, Mapping):
+        raise NotANumber(f"the graph is {en.short(graph)}, not a dict from names to Nodes")
+    found: dict[str, list[Any]] = {}
+    for name, node in graph.items():
+        if not isinstance(node, tuple) or not node or isinstance(node[0], tuple):
+            raise NotANumber(f"node {name} is {en.short(node)}, not a Node")
+        op, parents, n = (*node, *((), 1.0)[len(node) - 1 :])[:3]
+        if isinstance(parents, str) or not hasattr(parents, "__iter__"):
+            raise NotANumber(f"the parents of node {name} are {en.short(parents)}, not a tuple of names")
+        found[str(name)] = [str(op), [str(p) for p in parents], number(n, f"n of node {name}")]
+    return found
+
+
+def plain_inputs(inputs: Any) -> dict[str, float | None]:
+    if not isinstance(inputs, Mapping):
+        raise NotANumber(f"the inputs are {en.short(inputs)}, not a dict from names to numbers")
+    return {str(name): number(x, f"input {name}") for name, x in inputs.items()}
+
+
+def smallest_counterexample(case: Case, function: Any) -> Any:
+    found = en.function_named(function, "smallest_counterexample")()
+    if not isinstance(found, (tuple, list)) or len(found) != 3:
+        raise NotANumber(f"smallest_counterexample returned {en.short(found)}, not (graph, inputs, sink)")
+    graph, inputs, sink = found
+    return {"graph": plain_graph(graph), "inputs": plain_inputs(inputs), "sink": str(sink)}
+
+
+def order_matters(case: Case, function: Any) -> Any:
+    found = en.function_named(function, "order_matters")()
+    if not isinstance(found, Mapping):
+        raise NotANumber(f"order_matters returned {en.short(found)}, not a dict")
+    seen: dict[str, Any] = {
+        "graph": plain_graph(_entry(found, "graph")),
+        "inputs": plain_inputs(_entry(found, "inputs")),
+        "sink": str(_entry(found, "sink")),
+    }
+    wanted = {"orders": ("order_1", "order_2"), "bad-order": ("bad_reverse_order",)}
+    for name in wanted.get(case["part"], ("bad_reverse_order", "lost")):
+        names = _entry(found, name)
+        if isinstance(names, str) or not hasattr(names, "__iter__"):
+            raise NotANumber(f'"{name}" is {en.short(names)}, not a list of names')
+        seen[name] = [str(x) for x in names]
+    return seen
+
+
+def edge_visits(case: Case, function: Any, Value: Any) -> Any:
+    """(edges, visits) as the function says, and the messages of one backward pass as they are counted here (3.10)."""
+    function, Value = en.function_named(function, "edge_visits"), en.class_named(Value)
+    root = en.build(Value, case["graph"], case["inputs"])[case["sink"]]
+    found = function(root)
+    if not isinstance(found, (tuple, list)) or len(found) != 2:
+        raise NotANumber(f"edge_visits returned {en.short(found)}, not (edges, visits)")
+    edges, visits = (number(x, what) for x, what in zip(found, ("edges", "visits"), strict=True))
+    seen = {"edges": edges, "visits": visits, "sets": en.keeps_parents_in_a_set(root), "counted": None}
+    try:
+        seen["counted"] = en.count_messages(en.build(Value, case["graph"], case["inputs"])[case["sink"]])
+    except Exception:
+        seen["counted"] = None
+    return seen
+
+
+def my_prediction(case: Case, function: Any) -> Any:
+    found = en.function_named(function, "my_prediction")()
+    if not isinstance(found, Mapping):
+        raise NotANumber(f"my_prediction returned {en.short(found)}, not a dict")
+    if case["part"] == "detached":
+        return {"detached": number(_entry(found, "detached"), "detached")}
+    passes = _entry(found, "passes")
+    if isinstance(passes, str) or not hasattr(passes, "__iter__"):
+        raise NotANumber(f'"passes" is {en.short(passes)}, not a list of three numbers')
+    return {"passes": [number(g, "a number in passes") for g in passes]}
+
+
+def diagnoses(case: Case, function: Any) -> Any:
+    found = en.function_named(function, "diagnoses")()
+    if not isinstance(found, Mapping):
+        raise NotANumber(f"diagnoses returned {en.short(found)}, not a dict from engine numbers to names")
+    name = found.get(case["seed"], found.get(str(case["seed"])))
+    return {"name": None if name is None else str(name)[:200]}
+
+
 PROBES: dict[str, Probe] = {
     "3.0": adjoint_pass,
     "3.1": local_rule,
@@ -193,4 +363,11 @@ PROBES: dict[str, Probe] = {
     "3.3": topological_order,
     "3.4": backward_pass,
     "3.5": second_backward,
+    "3.6": diamond_loss,
+    "3.7": gradient_check,
+    "3.8": smallest_counterexample,
+    "3.9": order_matters,
+    "3.10": edge_visits,
+    "3.11": my_prediction,
+    "3.12": diagnoses,
 }
