@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import math
-import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -19,7 +18,9 @@ from autograder.student.probes.engines import function_named, short
 
 Case = dict[str, Any]
 
-SECONDS_APART = 5.0  # a right answer to the longest case takes a tenth of one
+# Seconds that a call in a process of its own may take: a right answer needs a tenth of the one, a hundredth of the other.
+SECONDS_FOR_A_CHAIN = 5.0
+SECONDS_FOR_A_CYCLE = 1.0
 
 
 # ---- dictionaries of numbers: 1.1, 1.2 ------------------------------------------------------------------------------
@@ -46,16 +47,18 @@ def _entries(found: Any, names: Iterable[str], function: str) -> dict[str, float
 # ---- order: 1.3 -----------------------------------------------------------------------------------------------------
 
 
-@functools.lru_cache(maxsize=2)
-def long_chain(length: int, seed: int) -> tuple[dict[str, tuple[str, ...]], list[str]]:
-    """A chain of `length` nodes in shuffled order under names that tell nothing, and its only topological order."""
-    rng = random.Random(seed)
-    order = [f"n{k}" for k in range(length)]
-    rng.shuffle(order)
-    parents = {order[0]: ()} | {child: (parent,) for parent, child in zip(order, order[1:], strict=False)}
-    listed = list(parents)
-    rng.shuffle(listed)
-    return {name: parents[name] for name in listed}, order
+@functools.lru_cache(maxsize=1)
+def long_chain(length: int) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+    """A chain of `length` nodes, and its only topological order: neither listing nor names tell what comes when."""
+
+    def scattered(factor: int) -> list[int]:
+        while math.gcd(factor, length) > 1:
+            factor += 1
+        return [k * factor % length for k in range(length)]
+
+    order = [f"n{k}" for k in scattered(41_389)]
+    parents = [(), *((parent,) for parent in order[:-1])]
+    return {order[k]: parents[k] for k in scattered(77_017)}, order
 
 
 def order_in_short(order: Sequence[str]) -> dict[str, Any]:
@@ -67,11 +70,11 @@ def topological_order(case: Case, function: Any) -> Any:
     """The order that the function lists; or, for graphs that have none, what it did instead."""
     function = function_named(function, "topological_order")
     if "chain" in case:
-        parents, _ = long_chain(case["chain"], case["seed"])
-        return run_apart(lambda: order_in_short(_names(function(dict(parents)))), SECONDS_APART)
+        parents, _ = long_chain(case["chain"])
+        return run_apart(lambda: order_in_short(_names(function(dict(parents)))), SECONDS_FOR_A_CHAIN)
     parents = {name: tuple(slots) for name, slots in case["parents"].items()}
-    if case["part"] == "errors":
-        return run_apart(lambda: _names(function(parents)), SECONDS_APART)
+    if case["part"] == "cycle":
+        return run_apart(lambda: _names(function(parents)), SECONDS_FOR_A_CYCLE)
     return _names(function(parents))
 
 

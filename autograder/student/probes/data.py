@@ -25,7 +25,7 @@ def nodes(graph: Mapping[str, Sequence[Any]], function: Any = None) -> dict[str,
 
 
 def _kind(function: Any) -> Any:
-    found = getattr(function, "__globals__", {}).get("Node")
+    found: Any = getattr(function, "__globals__", {}).get("Node")
     try:
         node = found("pow", ("x",), 3.0)
         return found if (node.op, node.parents, node.n) == ("pow", ("x",), 3.0) else Node
