@@ -37,7 +37,11 @@ def _chromium() -> str:
     return "Chromium is not installed (Debian: sudo apt-get install chromium)"
 
 
-NEEDS = {"bubblewrap": _bubblewrap, "chromium": _chromium}
+# What whole files need; a single test says it with @pytest.mark.bubblewrap or @pytest.mark.chromium.
+NEEDS = {
+    "bubblewrap": (_bubblewrap, ("test_box.py", "test_kernel.py")),
+    "chromium": (_chromium, ("browser/",)),
+}
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -46,10 +50,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for name, why_not in NEEDS.items():
-        marked = [item for item in items if item.get_closest_marker(name)]
-        reason = why_not() if marked and not ON_CI else ""
-        for item in marked if reason else ():
+    if ON_CI:
+        return
+    for name, (why_not, files) in NEEDS.items():
+        places = tuple((ROOT / "tests" / file).as_posix() for file in files)
+        needy = [item for item in items if item.get_closest_marker(name) or item.path.as_posix().startswith(places)]
+        reason = why_not() if needy else ""
+        for item in needy if reason else ():
             item.add_marker(pytest.mark.skip(reason=reason))
 
 
