@@ -64,7 +64,7 @@ def card_html(verdict: Verdict, done: Done | None = None) -> str:
     look = LOOKS[verdict.status]
     points = ""
     if not verdict.worked_only:
-        points = f'<span class="bp-points">{verdict.score:.4g} / {verdict.max_score:.4g}</span>'
+        points = f'<span class="bp-points">{_points(verdict.score)} / {_points(verdict.max_score)}</span>'
     top = (
         f'<div class="bp-top"><span class="bp-mark"><svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">'
         f'{look.mark}</svg></span><span class="bp-title"><b>{escape(verdict.exercise)}</b> {escape(verdict.title)}</span>'
@@ -83,6 +83,10 @@ def card_html(verdict: Verdict, done: Done | None = None) -> str:
         ("graph", "card") if verdict.picture else ("card",),
         attributes=f' role="group" aria-label="{label}"',
     )
+
+
+def _points(x: float) -> str:
+    return f"{x:.2f}".rstrip("0").rstrip(".")
 
 
 def _message(verdict: Verdict) -> str:
@@ -129,7 +133,7 @@ def _part(part: PartVerdict, verdict: Verdict) -> str:
     )
     worth = ""
     if not verdict.worked_only and verdict.status != PASSED and len(verdict.parts) > 1:
-        worth = f' <span class="bp-worth">{part.score:.3g}/{part.max_score:.3g}</span>'
+        worth = f' <span class="bp-worth">{_points(part.score)}/{_points(part.max_score)}</span>'
     title = f"{escape(part.title)}{worth}"
     if part.passed or not part.message or part.message in verdict.message:
         return f"{mark}<span>{title}</span>"

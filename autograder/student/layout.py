@@ -6,6 +6,7 @@ placed it.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
 import json
@@ -143,4 +144,5 @@ def _webassembly() -> Callable[[str], str]:
             self._session = self._create_session()
 
     backend = Cached()
+    atexit.register(renderer.cache_clear)  # wasmtime complains on stderr when it outlives its own module
     return lambda dot: backend.render(dot, format="json0").decode()

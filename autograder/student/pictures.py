@@ -171,8 +171,13 @@ def _box(node: Mapping[str, Any], is_leaf: bool, is_root: bool, inbox: int) -> B
         yours, right = node.get("yours"), node.get("right")
         same = close(yours, right)
         words = apart(yours, right)
-        rows += [Row("yours", words[0], "yours", "✓" if same else "✗"), Row("right", words[1], "right")]
-        kinds.append("agrees" if same else "differs")
+        # What the learner's code did not compute is neither right nor wrong, unless all turns on it.
+        known = yours is not None or bool(node.get("first"))
+        mark = ("✓" if same else "✗") if known else ""
+        if known or right is not None:
+            rows += [Row("yours", words[0], "yours", mark), Row("right", words[1], "right")]
+        if known:
+            kinds.append("agrees" if same else "differs")
     elif "grad" in node:
         rows.append(Row("grad", number(node.get("grad")), "grad"))
     elif node.get("tangent") is not None:
