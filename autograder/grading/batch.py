@@ -366,7 +366,7 @@ def _prepare(
         notebook, flags = copy.deepcopy(like), [f"no notebook was handed in: {reason}"]
     notebook.metadata["autograder"] = {"flags": flags, "digest": submission.digest}
     submission.notebook = notebook
-    submission.jobs = marking.jobs(notebook, lesson.name, _seed(secret, submission, lesson))
+    submission.jobs = marking.jobs(notebook, like, lesson.name, _seed(secret, submission, lesson))
     return submission
 
 

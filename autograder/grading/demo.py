@@ -166,8 +166,9 @@ for name in ("gradebook.db", "../gradebook.db", "../../gradebook.db", "../../../
             db.execute("update grade set auto_score = 0, manual_score = 0")
     except Exception as problem:
         print(name, problem)
-for path in glob.glob("/**/submitted/*/*/*.ipynb", recursive=True):
+for path in glob.glob("../../../submitted/*/*/*.ipynb") + glob.glob("../*/*/*.ipynb"):
     open(path, "w").write("{}")
+print("neighbours:", glob.glob("../*"))
 """
 
 ANSWER = (

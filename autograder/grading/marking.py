@@ -5,8 +5,9 @@ This is the engine behind every door (`autograder grade`, stock `nbgrader autogr
 
 from __future__ import annotations
 
-import ast
+import functools
 import re
+import symtable
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,8 +32,6 @@ from autograder.verdict import ERROR, FAILED, MANUAL, UNANSWERED, PartVerdict, V
 Seed = Callable[[str], Random]  # exercise id -> the generator of its cases
 
 NOTES_ID = "autograder-notes"
-
-_SHOWS = {"quiz", "show_graph", "show_backward", "show_progress", "plot_style"}
 
 
 @dataclass
@@ -61,39 +60,59 @@ def check_source(exercise: Exercise) -> str:
     return f'from autograder.student import grade\ngrade("{exercise.id}"{arguments})'
 
 
-def is_experiment(source: str) -> bool:
-    """Whether a cell only shows something to a reader, so that the grader need not run it."""
-    try:
-        body = ast.parse(source).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return bool(body) and all(map(_only_shows, body))
+def jobs(notebook: NotebookNode, pattern: NotebookNode, lesson: str, seed: Seed) -> list[CellJob]:
+    """The cells to run, in order; a check cell with its own fresh cases.
 
-
-def _only_shows(node: ast.stmt) -> bool:
-    match node:
-        case ast.With(items=[ast.withitem(context_expr=ast.Call(func=ast.Name(id="when_ready")))]):
-            return True
-        case ast.Expr(value=ast.Call(func=ast.Name(id=name))):
-            return name in _SHOWS
-        case ast.Expr(value=ast.Constant()) | ast.Pass():
-            return True
-    return False
-
-
-def jobs(notebook: NotebookNode, lesson: str, seed: Seed) -> list[CellJob]:
-    """The cells to run, in order; a check cell with its own fresh cases."""
+    The lesson's own cells that the student left as they were run only where something later needs what they define:
+    experiments, plots and quizzes have no reader here.
+    """
     found = checks(notebook, lesson)
+    released = {cell.id: cell.source for cell in pattern.cells if cell.cell_type == "code"}
     made: list[CellJob] = []
-    for cell in notebook.cells:
-        if cell.cell_type != "code":
+    wanted: set[str] | None = set()  # names that later cells read; None once a cell may read any name
+    for cell in reversed(notebook.cells):
+        if cell.cell_type != "code" or not cell.source.strip():
             continue
         exercise = found.get(cell.id)
         if exercise is not None:
-            made.append(CellJob(cell.id, check_source(exercise), exercise.id, cases_of(exercise, seed)))
-        elif cell.source.strip() and not is_experiment(cell.source):
-            made.append(CellJob(cell.id, cell.source))
-    return made
+            job = CellJob(cell.id, check_source(exercise), exercise.id, cases_of(exercise, seed))
+        else:
+            job = CellJob(cell.id, cell.source)
+            ours = released.get(cell.id) == cell.source and not cell.metadata.get("nbgrader", {}).get("solution")
+            if ours and wanted is not None and not names(cell.source)[0] & wanted:
+                continue
+        made.append(job)
+        if wanted is not None:
+            read = names(job.source)[1]
+            wanted = None if read is None else wanted | read
+    return made[::-1]
+
+
+_INDIRECT = {"globals", "locals", "vars", "exec", "eval", "get_ipython"}
+
+
+@functools.lru_cache(maxsize=4096)
+def names(source: str) -> tuple[frozenset[str], frozenset[str] | None]:
+    """(global names that a cell may define, global names that it may read); None for the second if it may read any."""
+    try:
+        top = symtable.symtable(source, "cell", "exec")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return frozenset(), None  # a magic, a shell line, or broken: it may use anything
+    defined: set[str] = set()
+    read: set[str] = set()
+    tables = [top]
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        for symbol in table.get_symbols():
+            if table is top or symbol.is_global():
+                if symbol.is_assigned() or symbol.is_imported():
+                    defined.add(symbol.get_name())
+                if symbol.is_referenced():
+                    read.add(symbol.get_name())
+    if read & _INDIRECT:
+        return frozenset(defined), None
+    return frozenset(defined), frozenset(read)
 
 
 def cases_of(exercise: Exercise, seed: Seed) -> list[Case]:
@@ -243,6 +262,11 @@ def put_verdicts(notebook: NotebookNode, pattern: NotebookNode, lesson: str, see
         elif cell.cell_type == "code":
             for output in cell.outputs:
                 output.get("data", {}).pop(EVIDENCE_MIME, None)
+            if cell.id in notes:
+                what = (
+                    tag_of(str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))) or "a cell of the student's own"
+                )
+                flags.append(f"{what} {notes[cell.id]}")
         cell.metadata.pop("autograder", None)
     notebook.metadata["autograder"] = {**notebook.metadata.get("autograder", {}), "flags": list(dict.fromkeys(flags))}
     _note_flags(notebook)

@@ -111,7 +111,9 @@ class Execute(NbGraderPreprocessor):
                 "Keep other assignments in a course folder of their own, with their own nbgrader_config.py."
             )
         kernel = shared_kernel(self.sandbox, self.limits())
-        marking.put_outputs(nb, kernel.run(marking.jobs(nb, lesson, seed_for(nb, resources))))
+        marking.put_outputs(
+            nb, kernel.run(marking.jobs(nb, pattern(root_of(resources), lesson), lesson, seed_for(nb, resources)))
+        )
         return nb, resources
 
 

@@ -80,7 +80,7 @@ def grade_file(path: Path, kernel: Kernel, student: str = "") -> Report:
 
     notebook = repaired.notebook
     notebook.metadata["autograder"] = {"flags": repaired.flags}
-    marking.put_outputs(notebook, kernel.run(marking.jobs(notebook, lesson, seed)))
+    marking.put_outputs(notebook, kernel.run(marking.jobs(notebook, like, lesson, seed)))
     verdicts = {v.exercise: v for v in marking.put_verdicts(notebook, like, lesson, seed)}
     verdicts |= {v.exercise: v for v in marking.written_verdicts(notebook, like, lesson)}
     wanted = exercises_of(lesson)
