@@ -167,7 +167,7 @@ def test_the_running_example_message_by_message(lesson: Run) -> None:
     said = lesson.said_by("for edge, message in messages.items()")
     for edge in ("L → v", "L → w", "w → b", "v → u", "v → a", "u → a", "u → b"):
         assert re.search(rf"{edge} +{ALSO[edge.replace(' ', '')] + 0.0:.6f}\n", said)
-    assert "adjoint of a = -0.761594 + 0.761594 = 0.000000" in said
+    assert "adjoint of a = -0.761594 + (0.761594) = 0.000000" in said
     assert "adjoint of b = 0.000000 + (-1.523188) = -1.523188" in said
     assert "-0.000000" not in said
 
@@ -282,7 +282,7 @@ def test_witnesses_and_the_odd_one_out(lesson: Run) -> None:
 
 
 def test_assignment_keeps_the_last_message_only(lesson: Run) -> None:
-    said = lesson.said_by('assign=True)["a"]')
+    said = lesson.said_by("faulty = fire(")
     assert f"adjoint of a: {AT['u→a']:.6f}" in said and f"{AT['a-bar']:.6f}" in said
     said = lesson.said_by("smallest_counterexample()\n    order =")
     assert "adding:    a: 6" in said and "assigning: a: 3" in said
@@ -295,7 +295,7 @@ def test_order_matters(lesson: Run) -> None:
 
 
 def test_edges_are_visited_once_and_paths_explode(lesson: Run) -> None:
-    said = lesson.said_by("counts = {P: edge_visits")
+    said = lesson.said_by("counts[P] = edge_visits")
     rows = [[int(x.replace(",", "")) for x in line.split()] for line in said.split("\n")[1:8]]
     assert all(visits == edges and forward == P * edges for P, edges, visits, forward in rows)
     assert rows[-1][0] == 1000

@@ -11,7 +11,7 @@
 # - test a gradient with three independent witnesses, and name the fault in an engine from its symptoms;
 # - say what a gradient costs, in time and in memory.
 #
-# **Time.** About 75 minutes for the core. Exercises marked *(more)* and ★ lie beyond it; skip them freely.
+# **Time.** About 75 minutes for the core; [the reunion table](#The-reunion-table) is a good place for a break. Exercises marked *(more)* and ★ lie beyond the core. Skip them freely.
 #
 # **Before this.** Lesson 1 (the chain rule as a sum over paths) and lesson 2 (forward mode). What they built is given below, so you need no other notebook.
 #
@@ -78,8 +78,9 @@ OPERATIONS = {  # op: (its value, its local derivatives); x holds the inputs, y 
 
 
 def graph_order(parents: dict[str, tuple[str, ...]]) -> list[str]:
-    """Lesson 1's topological order: every parent before its child. ValueError on a cycle, KeyError for an unknown parent.
+    """Lesson 1's topological order: every parent before its child.
 
+    ValueError on a cycle, KeyError for an unknown parent.
     Lesson 1 calls it `topological_order`. Here that name is kept for exercise 3.3, which does the same for Values.
     """
     for name in {p for slots in parents.values() for p in slots} - parents.keys():
@@ -87,7 +88,9 @@ def graph_order(parents: dict[str, tuple[str, ...]]) -> list[str]:
     return list(TopologicalSorter(parents).static_order())
 
 
-def local_derivatives(op: str, inputs: tuple[float, ...], output: float, n: float = 1.0) -> tuple[float, ...]:
+def local_derivatives(
+    op: str, inputs: tuple[float, ...], output: float, n: float = 1.0
+) -> tuple[float, ...]:
     """∂output/∂input for each slot, in order. For "input": ()."""
     return OPERATIONS[op][1](inputs, output, n)
 
@@ -113,7 +116,8 @@ def sum_over_paths(graph: Graph, values: dict[str, float], source: str, sink: st
     if source == sink:
         return 1.0
     steps = zip(graph[sink].parents, slopes_of(graph, values, sink), strict=True)
-    return sum((sum_over_paths(graph, values, source, parent) * slope for parent, slope in steps), 0.0)
+    beyond = (sum_over_paths(graph, values, source, parent) * slope for parent, slope in steps)
+    return sum(beyond, 0.0)
 
 
 def tangent_pass(graph: Graph, values: dict[str, float], seed: dict[str, float]) -> dict[str, float]:
@@ -174,7 +178,7 @@ def compare_messages(mine: dict[str, float | None]) -> None:
         elif abs(yours + number) < 5e-4:
             print(f"{name}   {shown(yours):>9}   right but for its sign")
         else:
-            print(f"{name}   {shown(yours):>9}   not yet: (adjoint of the child) · (local derivative on this edge)")
+            print(f"{name}   {shown(yours):>9}   not yet: (adjoint of the child) · (local derivative)")
 
 # %% [markdown]
 # ## Warm-up
@@ -246,7 +250,7 @@ show_data_graph(running, values, slopes=True)
 #
 # $$\underbrace{\text{message from child } c \text{ to parent } p}_{\text{one number for each edge}} \;=\; \underbrace{\bar c}_{\text{adjoint of the child}}\cdot\underbrace{\frac{\partial c}{\partial p}}_{\text{local derivative on the edge}}$$
 #
-# And the adjoint of a node is **the sum of the messages that it receives**. That is the whole method. It is the chain rule of lesson 1, with the paths sorted by their last steps: whatever way the influence of $p$ takes, it leaves $p$ through one of its children.
+# And the adjoint of a node is **the sum of the messages that it receives**. That is the whole method. It is the chain rule of lesson 1, with the paths from $p$ to $L$ sorted by their first step: whatever way the influence of $p$ takes, it leaves $p$ through one of its children.
 #
 # $v$ and $w$ have one child each, so one message is the whole adjoint. $a$ receives two, one from $u$ and one from $v$.
 
@@ -309,7 +313,7 @@ compare_messages(mine)
 # %% [markdown]
 # ### Exercise 3.0 The backward pass on data
 #
-# ●●○○○ · 10 minutes
+# ●●○○○ · 8 minutes
 #
 # What you did by hand, as a program on graphs as data.
 #
@@ -342,6 +346,7 @@ def adjoint_pass(graph: Graph, values: dict[str, float], sink: str) -> dict[str,
 check("3.0", adjoint_pass)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
+
 grade("3.0", adjoint_pass)
 ### END HIDDEN TESTS
 
@@ -544,7 +549,7 @@ x.grad
 #
 # ### Exercise 3.1 Add and multiply
 #
-# ●●○○○ · 8 minutes
+# ●●○○○ · 6 minutes
 #
 # Write **`value_add(r, s)`** and **`value_mul(r, s)`**.
 #
@@ -581,6 +586,7 @@ def value_mul(r: Value, s: Value) -> Value:
 check("3.1", Value)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
+
 grade("3.1", Value)
 ### END HIDDEN TESTS
 
@@ -618,7 +624,8 @@ with when_ready("3.1"):
     a, b = Value(1.5), Value(-0.7)
     u = a * b
     v = u + a
-    v._backward(1.0)  # v sends 1 to u and 1 to a
+    v.grad = 1.0
+    v._backward(v.grad)  # v sends 1 to u and 1 to a
     u._backward(u.grad)  # u sends b to a and a to b
     print("a:", a, "  b:", b)
     show_graph(v)
@@ -655,7 +662,7 @@ quiz("3.predict-upstream", r"""
 # %% [markdown]
 # ### Exercise 3.2 Eight more operations
 #
-# ●●●○○ · 15 minutes
+# ●●●○○ · 10 minutes
 #
 # Write, in the first cell, **`value_tanh(r)`, `value_exp(r)`, `value_log(r)`, `value_relu(r)`** and **`value_pow(r, n)`**, where `n` is a plain int or float. In the second cell write **`value_neg(r)`, `value_sub(r, s)`** and **`value_div(r, s)`** out of the operations that you have.
 #
@@ -746,6 +753,7 @@ def value_div(r: Value, s: Value) -> Value:
 check("3.2", Value)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
+
 grade("3.2", Value)
 ### END HIDDEN TESTS
 
@@ -801,7 +809,8 @@ with when_ready("3.1", "3.2"):
     e = exp(x)
     p = x * e
     y = p + x  # y = x·exp(x) + x: x is used three times
-    y._backward(1.0)
+    y.grad = 1.0
+    y._backward(y.grad)
     p._backward(p.grad)
     e._backward(e.grad)
     print(f"engine      {x.grad:.6f}")
@@ -831,17 +840,26 @@ quiz("3.predict-early", r"""
 
 # %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "given-fire", "locked": true, "solution": false, "task": false} jupyter={"source_hidden": true}
 # A backward pass in any firing order that you like. Given: run it and go on.
-def fire(graph: Graph, inputs: dict[str, float], sink: str, order: list[str], assign: bool = False, silent: bool = False):
-    """Let the nodes send their messages in the given order; returns the adjoints. With `assign`, messages overwrite.
+def fire(
+    graph: Graph,
+    inputs: dict[str, float],
+    sink: str,
+    order: list[str],
+    assign: bool = False,
+    silent: bool = False,
+) -> dict[str, float]:
+    """Let the nodes send their messages in the given order; returns the adjoints.
 
-    Prints every message, and marks the ones that come too late: after their receiver has fired.
+    With `assign`, a message overwrites what was there. Prints every message unless `silent`, and marks those that
+    come too late: after their receiver has fired.
     """
     values = forward_pass(graph, inputs)
     adjoints = {name: 0.0 for name in graph} | {sink: 1.0}
     fired: set[str] = set()
     for child in order:
         fired.add(child)
-        for parent, slope in zip(graph[child].parents, slopes_of(graph, values, child), strict=True):
+        slopes = slopes_of(graph, values, child)
+        for parent, slope in zip(graph[child].parents, slopes, strict=True):
             message = adjoints[child] * slope
             adjoints[parent] = message if assign else adjoints[parent] + message
             late = f"   too late: {parent} has already fired" if parent in fired else ""
@@ -873,7 +891,7 @@ print("adjoint of a:", fire(early, {"a": 1.5}, "L", ["L", "s", "u", "a"])["a"])
 # %% [markdown]
 # ### Exercise 3.3 Topological order
 #
-# ●●●○○ · 8 minutes
+# ●●●○○ · 6 minutes
 #
 # Write **`topological_order(root)`**.
 #
@@ -907,6 +925,7 @@ def topological_order(root: Value) -> list[Value]:
 check("3.3", topological_order, Value)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
+
 grade("3.3", topological_order, Value)
 ### END HIDDEN TESTS
 
@@ -960,7 +979,7 @@ grade("3.3", topological_order, Value)
 # %% [markdown]
 # ### Exercise 3.4 The backward pass
 #
-# ●●○○○ · 8 minutes
+# ●●○○○ · 5 minutes
 #
 # Write **`value_backward(root)`**, the four steps above.
 #
@@ -988,6 +1007,7 @@ def value_backward(root: Value) -> None:
 check("3.4", Value)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
+
 grade("3.4", Value)
 ### END HIDDEN TESTS
 
@@ -1071,8 +1091,9 @@ with when_ready("3.1", "3.2", "3.3", "3.4"):
     }
     for edge, message in messages.items():
         print(f"{edge}   {shown(message):>9}")
-    print(f"adjoint of a = {shown(messages['v → a'])} + {shown(messages['u → a'])} = {shown(a.grad)}")
-    print(f"adjoint of b = {shown(messages['w → b'])} + ({shown(messages['u → b'])}) = {shown(b.grad)}")
+    for node, one, other in (a, "v → a", "u → a"), (b, "w → b", "u → b"):
+        sum_ = f"{shown(messages[one])} + ({shown(messages[other])})"
+        print(f"adjoint of {one[-1]} = {sum_} = {shown(node.grad)}")
 
 # %% [markdown]
 # $\bar a = -0.761594\ldots + 0.761594\ldots = 0$: two messages that cancel. $a$ matters along both paths, and the two effects undo each other. A gradient of 0 does not say that nothing flowed. And $\bar b = 0 + (-1.523188\ldots) = -1.523188\ldots$
@@ -1177,9 +1198,9 @@ f.backward()
 print("after two calls:", a.grad.item())
 
 # %% [markdown]
-# ### Exercise 3.5 A second call
+# ### Exercise 3.5 A second backward
 #
-# ●●○○○ · 6 minutes
+# ●●○○○ · 4 minutes
 #
 # Two things.
 #
@@ -1202,6 +1223,7 @@ def zero_grad(values) -> None:
 check("3.5", Value, zero_grad)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
+
 grade("3.5", Value, zero_grad)
 ### END HIDDEN TESTS
 
@@ -1247,7 +1269,8 @@ with when_ready("3.1", "3.2", "3.3", "3.4"):
     print(f"prediction {z.data:g}, loss {L.data:g}, dL/dz {z.grad:g}, dL/dw {w.grad:g}")
 
     w.data = w.data - 0.01 * w.grad  # the update: plain numbers, nothing is recorded
-    print(f"new w {w.data:g}, new prediction {w.data * 2.0:g}, new loss {(w.data * 2.0 - 6.0) ** 2:.4f}")
+    z_new = w.data * 2.0
+    print(f"new w {w.data:g}, new prediction {z_new:g}, new loss {(z_new - 6.0) ** 2:.4f}")
 
 # %% [markdown]
 # The backward pass said $-16$. It did not change $w$. The update did, in a step of its own, with a [learning rate](../glossary.ipynb#learning-rate) of 0.01: $1 - 0.01\cdot(-16) = 1.16$, and the loss fell from 16 to 13.5424. **Backpropagation computes a gradient. An [optimizer](../glossary.ipynb#optimizer) decides what to do with it.**
@@ -1271,7 +1294,7 @@ print("inside no_grad:   leaf?", w.is_leaf, "  w =", round(w.item(), 4))
 # %% [markdown]
 # ### Exercise 3.11 Predict, then run
 #
-# ●●○○○ · 4 minutes
+# ●●○○○ · 3 minutes
 #
 # Predict two things. Write down your answers before you run anything.
 #
@@ -1291,6 +1314,7 @@ def my_prediction() -> dict:
 check("3.11", my_prediction)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
+
 grade("3.11", my_prediction)
 ### END HIDDEN TESTS
 
@@ -1331,7 +1355,8 @@ with when_ready("3.1", "3.3", "3.4", "3.11"):
     cut = x * Value(x.data)
     cut.backward()
     (x_torch * x_torch.detach()).backward()
-    print(f"{'detached':<10}{my_prediction()['detached']!s:>10}{x.grad:>10g}{x_torch.grad.item():>10g}")
+    predicted = my_prediction()["detached"]
+    print(f"{'detached':<10}{predicted!s:>10}{x.grad:>10g}{x_torch.grad.item():>10g}")
     print(f"difference quotient of x·x: {central_difference(lambda t: t * t, 3.0):.6f}")
     show_graph(cut)
 
@@ -1366,12 +1391,13 @@ s = 1 - sum(hidden)
 odds = {"inside": math.exp(gamma * s), "outside": math.exp(-gamma * s)}
 p = {name: odd / sum(odds.values()) for name, odd in odds.items()}
 print("hidden units:", hidden, "  s:", s, "  logits:", gamma * s, -gamma * s)
-print(f"p(inside) {shown(p['inside'])}   p(outside) {shown(p['outside'])}   loss {shown(-math.log(p['inside']))}")
+print(f"p(inside) {shown(p['inside'])}   p(outside) {shown(p['outside'])}")
+print(f"loss {shown(-math.log(p['inside']))}")
 
 # %% [markdown]
 # ### Exercise 3.6 The diamond
 #
-# ●●●○○ · 10 minutes
+# ●●●○○ · 8 minutes
 #
 # Write **`diamond_loss(x1, x2, gamma)`**, the loss above with target "inside".
 #
@@ -1394,6 +1420,7 @@ def diamond_loss(x1: Value, x2: Value, gamma: float) -> Value:
 check("3.6", diamond_loss, Value)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
+
 grade("3.6", diamond_loss, Value)
 ### END HIDDEN TESTS
 
@@ -1476,7 +1503,7 @@ with when_ready("3.1", "3.2", "3.3", "3.4", "3.6"):
         fig, ax = plt.subplots(figsize=(5.6, 4.6))
         shade = ax.pcolormesh(fine, fine, inside, cmap="cividis", vmin=0, vmax=1, shading="auto")
         fig.colorbar(shade, label="p(inside)")
-        ax.plot([1, 0, -1, 0, 1], [0, 1, 0, -1, 0], color="white", linestyle="--", linewidth=1.5, marker="")
+        ax.plot([1, 0, -1, 0, 1], [0, 1, 0, -1, 0], "w--", linewidth=1.5, marker="")
         ax.quiver(*np.array(arrows).T, color="white", scale=75, width=0.004)
         ax.set(xlabel="$x_1$ (input)", ylabel="$x_2$ (input)", aspect="equal")
         ax.set_title("Downhill is inward, along one of four directions")
@@ -1484,7 +1511,7 @@ with when_ready("3.1", "3.2", "3.3", "3.4", "3.6"):
         plt.show()
 
 # %% [markdown]
-# *The dashed line is the edge of the diamond. Within a quadrant all arrows are parallel, because the loss depends on $|x_1| + |x_2|$ only. They are long where the network is wrong and shrink to nothing where it is sure. On the axes one input sits exactly at ReLU's kink: there your rule for 0 decides.*
+# *The dashed line is the edge of the diamond. Within a quadrant all arrows are parallel, because the loss depends on $|x_1| + |x_2|$ only. They are long where the network is wrong and shrink to nothing where it is right and sure. On the axes one input sits exactly at ReLU's kink: there your rule for 0 decides.*
 
 # %% [markdown]
 # ## Three witnesses
@@ -1519,7 +1546,7 @@ for h in (1e-1, 1e-3, 1e-5, 1e-7, 1e-9, 1e-11, 1e-13, 1e-15):
 # %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "given-pytorch", "locked": true, "solution": false, "task": false} jupyter={"source_hidden": true}
 # PyTorch as a witness. Given: run it and go on.
 def pytorch_gradient(f, values) -> list[float]:
-    """The gradient of f at the list `values`, in float64. An input that f does not use, or a constant f: 0.0."""
+    """The gradient of f at the list `values`, in float64; 0.0 for an input that f does not use."""
     tensors = [torch.tensor(float(x), dtype=torch.float64, requires_grad=True) for x in values]
     result = f(tensors)
     if getattr(result, "requires_grad", False):
@@ -1577,6 +1604,7 @@ def gradient_check(f, values, h: float = 1e-6) -> dict:
 check("3.7", gradient_check)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
+
 grade("3.7", gradient_check)
 ### END HIDDEN TESTS
 
@@ -1615,9 +1643,11 @@ with when_ready("3.1", "3.2", "3.3", "3.4", "3.7"):
 
     for name, f in {"friendly": friendly, "with a cut": with_a_cut}.items():
         report = gradient_check(f, [3.0, 1.0, 0.5])
-        print(f"{name}: furthest apart {report['max_disagreement']:.1e}, odd one out: {report['odd_one_out']}, first at: {report['first']}")
+        apart, odd, first = (report[key] for key in ("max_disagreement", "odd_one_out", "first"))
+        print(f"{name}: furthest apart {apart:.1e}, odd one out: {odd}, first at: {first}")
     report = gradient_check(friendly, [3.0, 1.0, 0.5], h=1e-13)
-    print(f"friendly, h = 1e-13: furthest apart {report['max_disagreement']:.1e}, odd one out: {report['odd_one_out']}")
+    apart, odd = report["max_disagreement"], report["odd_one_out"]
+    print(f"friendly, h = 1e-13: furthest apart {apart:.1e}, odd one out: {odd}")
 
 # %% [markdown]
 # *Same function, other step size, and suddenly finite differences stand alone. That is failure by rounding, not by rule.*
@@ -1630,8 +1660,10 @@ with when_ready("3.1", "3.2", "3.3", "3.4", "3.7"):
 # Here is the faulty rule on the running example, in the folded `fire` from before, with `assign=True`:
 
 # %%
-print("adjoint of a:", shown(fire(running, {"a": 1.5, "b": -0.7}, "L", ["L", "w", "v", "u", "a", "b"], assign=True)["a"]))
-print("right:       ", shown(sum_over_paths(running, forward_pass(running, {"a": 1.5, "b": -0.7}), "a", "L")))
+at = {"a": 1.5, "b": -0.7}
+faulty = fire(running, at, "L", ["L", "w", "v", "u", "a", "b"], assign=True)
+print("adjoint of a:", shown(faulty["a"]))
+print("right:       ", shown(sum_over_paths(running, forward_pass(running, at), "a", "L")))
 
 # %% [markdown]
 # *Only the message that came last is left: $u \to a$.*
@@ -1641,7 +1673,7 @@ print("right:       ", shown(sum_over_paths(running, forward_pass(running, {"a":
 # %% [markdown]
 # ### Exercise 3.8 The smallest counterexample
 #
-# ●●○○○ · 5 minutes
+# ●●○○○ · 4 minutes
 #
 # Construct the smallest graph on which assigning instead of adding gives a wrong derivative.
 #
@@ -1667,6 +1699,7 @@ def smallest_counterexample() -> tuple[Graph, dict[str, float], str]:
 check("3.8", smallest_counterexample)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
+
 grade("3.8", smallest_counterexample)
 ### END HIDDEN TESTS
 
@@ -1736,6 +1769,7 @@ def order_matters() -> dict:
 check("3.9", order_matters)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
+
 grade("3.9", order_matters)
 ### END HIDDEN TESTS
 
@@ -1764,10 +1798,11 @@ grade("3.9", order_matters)
 # %%
 with when_ready("3.9"):
     case = order_matters()
+    given = case["graph"], case["inputs"], case["sink"]
     for key in ("order_1", "order_2"):
-        print(key, "reversed:", listed(fire(case["graph"], case["inputs"], case["sink"], case[key][::-1], silent=True)))
+        print(key, "reversed:", listed(fire(*given, case[key][::-1], silent=True)))
     print("bad reverse order:")
-    print(listed(fire(case["graph"], case["inputs"], case["sink"], case["bad_reverse_order"])))
+    print(listed(fire(*given, case["bad_reverse_order"])))
 
 # %% [markdown]
 # ## What a gradient costs
@@ -1838,6 +1873,7 @@ def edge_visits(root: Value) -> tuple[int, int]:
 check("3.10", edge_visits, Value)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
+
 grade("3.10", edge_visits, Value)
 ### END HIDDEN TESTS
 
@@ -1884,7 +1920,9 @@ def ladder(x, rungs):
 
 
 with when_ready("3.1", "3.2", "3.3", "3.4", "3.10"):
-    counts = {P: edge_visits(chained_loss([Value(0.1 * i) for i in range(P)])) for P in (2, 5, 10, 30, 100, 300, 1000)}
+    counts = {}
+    for P in (2, 5, 10, 30, 100, 300, 1000):
+        counts[P] = edge_visits(chained_loss([Value(0.1 * i) for i in range(P)]))
     print(f"{'P':>6}{'edges':>8}{'reverse':>10}{'forward':>12}")
     for P, (edges, visits) in counts.items():
         print(f"{P:>6}{edges:>8}{visits:>10}{P * edges:>12,}")
@@ -1893,7 +1931,7 @@ with when_ready("3.1", "3.2", "3.3", "3.4", "3.10"):
     for rungs in heights:
         x = Value(1.0)
         edges, visits = edge_visits(ladder(x, rungs))
-        climbs.append((x.grad, edges, visits))  # every path has the product 1, so the gradient is the number of paths
+        climbs.append((x.grad, edges, visits))  # each path's product is 1: the gradient counts paths
     paths, edges, visits = climbs[-1]
     print(f"ladder of {heights[-1]} rungs: {paths:,.0f} paths, {edges} edges, {visits} visits")
 
@@ -2057,7 +2095,8 @@ with when_ready("3.1", "3.2", "3.3", "3.4"):
                 y = layer(y)
             y.backward()
             reaching[name].append(x.grad)
-        print(f"{name:<9} after 1 layer {reaching[name][0]:.4f}, after {depths[-1]} layers {reaching[name][-1]:.3g}")
+        first, last = reaching[name][0], reaching[name][-1]
+        print(f"{name:<9} after 1 layer {first:.4f}, after {depths[-1]} layers {last:.3g}")
 
     if not quiet():
         import matplotlib.pyplot as plt
@@ -2146,6 +2185,7 @@ def diagnoses() -> dict[int, str]:
 check("3.12", diagnoses)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
+
 grade("3.12", diagnoses)
 ### END HIDDEN TESTS
 
@@ -2206,7 +2246,7 @@ grade("3.12", diagnoses)
 #
 # **Model answer.**
 #
-# (a) A rule multiplies the upstream by a local derivative, so it needs whatever that derivative is made of. A sum has local derivatives 1: nothing is kept. For $q = rs$ they are $s$ and $r$: both factors. tanh gives $1 - t^2$ and exp gives $y$: the output. log gives $1/x$: the input. relu gives 1 or 0: one bit, was the input positive. $x^n$ gives $n\,x^{n-1}$: the input, and the constant. Subtraction, negation and division are built from these, and keep what their parts keep. All these numbers are made on the way forward and used on the way back, the first one last. So nearly every value of the forward pass has to stay until the backward pass has come by, and memory grows with the amount of computation: for a network of $L$ layers of width $h$ on a batch of $B$ examples, with $L\cdot h\cdot B$ activations. Running the model alone needs only the layer at hand. To pay less, keep only every fourth layer's activations and recompute the three between them when the backward pass arrives: about a quarter of the memory, for about three quarters of a forward pass more work.
+# (a) A rule multiplies the upstream by a local derivative, so it needs whatever that derivative is made of. A sum has local derivatives 1: nothing is kept. For $q = rs$ they are $s$ and $r$: both factors. tanh gives $1 - t^2$ and exp gives $y$: the output. log gives $1/x$: the input. relu gives 1 or 0: one bit, was the input positive. $x^n$ gives $n\,x^{n-1}$: the input, and the constant. Subtraction, negation and division are built from these, and keep what their parts keep. All these numbers are made on the way forward and used on the way back, the first one last. So nearly every value of the forward pass has to stay until the backward pass has come by, and memory grows with the amount of computation: for a network of $L$ layers of width $h$ on a batch of $B$ examples, with $L\cdot h\cdot B$ activations. Running the model alone needs only the layer at hand. To pay less, keep only every fourth layer's activations and recompute the three between them when the backward pass arrives. With 16 layers that is $7\,hB$ at the peak (4 kept, and 3 at a time recomputed) instead of $16\,hB$, for $12\,hB$ recomputed, three quarters of a forward pass.
 #
 # (b) With $s = 1 - |x_1| - |x_2|$ the logits are $\gamma s$ and $-\gamma s$, so $p(\text{inside}) = e^{\gamma s}/(e^{\gamma s} + e^{-\gamma s})$ and $\ell = -\log p(\text{inside}) = \log(1 + e^{-2\gamma s})$. Hence
 # $$\frac{\partial\ell}{\partial s} = \frac{-2\gamma\,e^{-2\gamma s}}{1 + e^{-2\gamma s}} = -2\gamma\,p(\text{outside}),$$
@@ -2281,7 +2321,7 @@ quiz("3.quiz", r"""
 ( ) … overwrites the gradients of the first call :: A widely held belief. Both PyTorch and your engine add, so that several losses can be summed.
 (x) … adds to the gradients of the leaves :: Hence `zero_grad` in every training loop.
 ( ) … does nothing, the gradient is known already :: It computes again, and adds.
-( ) … always raises an error :: PyTorch raises one for a second call *on the same graph* without `retain_graph=True`. On a new graph it goes ahead, and adds.
+( ) … always raises an error :: PyTorch raises one when a second call *on the same graph* needs numbers that the first one freed; `retain_graph=True` keeps them. On a new graph it goes ahead, and adds.
 
 ? Which forward value does the backward rule of $y = e^x$ use?
 ( ) Its input $x$: the local derivative of exp is $x$ :: At $x = 0$ the slope of $e^x$ is 1, not 0.
@@ -2342,7 +2382,8 @@ y.retain_grad()
 z = y**2
 z.backward()
 print(f"y = {y.item():g}, dz/dy = {y.grad.item():g}, dz/dx = {x.grad.item():g}")
-print("the recorded graph begins with", z.grad_fn.name(), "and goes on to", z.grad_fn.next_functions[0][0].name())
+print("the recorded graph begins with", z.grad_fn.name())
+print("and goes on to", z.grad_fn.next_functions[0][0].name())
 
 # %% [markdown]
 # ## Take it with you
