@@ -346,7 +346,6 @@ def adjoint_pass(graph: Graph, values: dict[str, float], sink: str) -> dict[str,
 check("3.0", adjoint_pass)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("3.0", adjoint_pass)
 ### END HIDDEN TESTS
 
@@ -586,7 +585,6 @@ def value_mul(r: Value, s: Value) -> Value:
 check("3.1", Value)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("3.1", Value)
 ### END HIDDEN TESTS
 
@@ -753,7 +751,6 @@ def value_div(r: Value, s: Value) -> Value:
 check("3.2", Value)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("3.2", Value)
 ### END HIDDEN TESTS
 
@@ -925,7 +922,6 @@ def topological_order(root: Value) -> list[Value]:
 check("3.3", topological_order, Value)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("3.3", topological_order, Value)
 ### END HIDDEN TESTS
 
@@ -1007,7 +1003,6 @@ def value_backward(root: Value) -> None:
 check("3.4", Value)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("3.4", Value)
 ### END HIDDEN TESTS
 
@@ -1223,7 +1218,6 @@ def zero_grad(values) -> None:
 check("3.5", Value, zero_grad)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("3.5", Value, zero_grad)
 ### END HIDDEN TESTS
 
@@ -1314,7 +1308,6 @@ def my_prediction() -> dict:
 check("3.11", my_prediction)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("3.11", my_prediction)
 ### END HIDDEN TESTS
 
@@ -1420,7 +1413,6 @@ def diamond_loss(x1: Value, x2: Value, gamma: float) -> Value:
 check("3.6", diamond_loss, Value)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("3.6", diamond_loss, Value)
 ### END HIDDEN TESTS
 
@@ -1604,7 +1596,6 @@ def gradient_check(f, values, h: float = 1e-6) -> dict:
 check("3.7", gradient_check)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("3.7", gradient_check)
 ### END HIDDEN TESTS
 
@@ -1699,7 +1690,6 @@ def smallest_counterexample() -> tuple[Graph, dict[str, float], str]:
 check("3.8", smallest_counterexample)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("3.8", smallest_counterexample)
 ### END HIDDEN TESTS
 
@@ -1769,7 +1759,6 @@ def order_matters() -> dict:
 check("3.9", order_matters)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("3.9", order_matters)
 ### END HIDDEN TESTS
 
@@ -1873,7 +1862,6 @@ def edge_visits(root: Value) -> tuple[int, int]:
 check("3.10", edge_visits, Value)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("3.10", edge_visits, Value)
 ### END HIDDEN TESTS
 
@@ -2185,7 +2173,6 @@ def diagnoses() -> dict[int, str]:
 check("3.12", diagnoses)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("3.12", diagnoses)
 ### END HIDDEN TESTS
 
