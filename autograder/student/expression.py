@@ -33,6 +33,7 @@ class Expression:
     labels: list[str]
     hidden: int = 0
     counted_all: bool = True
+    cut: frozenset[int] = frozenset()  # nodes with a parent that is left out
 
     def value(self, i: int) -> float | None:
         return read_number(self.nodes[i], _DATA)
@@ -45,7 +46,8 @@ class Expression:
         return {
             "title": title,
             "nodes": [
-                {"id": str(i), "label": self.labels[i], "op": self.operations[i], "value": self.value(i), "grad": self.grad(i)}
+                {"id": str(i), "label": self.labels[i], "op": self.operations[i], "value": self.value(i), "grad": self.grad(i),
+                 "cut": i in self.cut}
                 for i in range(len(self.nodes))
             ],
             "edges": [
@@ -190,6 +192,7 @@ def read(root: Any, names: Mapping[int, str], limit: int = MOST_NODES) -> Expres
         labels=[names.get(id(n)) or _own_name(n) for n in order],
         hidden=count - len(order),
         counted_all=not queue,
+        cut=frozenset(i for i, n in enumerate(order) if any(id(p) not in index for p in near[id(n)][1])),
     )
 
 

@@ -11,7 +11,8 @@ A picture is data, so that it can travel in a verdict:
 `yours` is the adjoint that the learner's code computed (None: not computed), `right` the reference's, `first` marks
 the first node that departs. Where values are compared instead, "compared" is "value" and `value` is left out; where
 tangents are, it is "tangent". In forward mode nodes have "tangent" for "grad". "row" is what a node calls its value,
-"data" by default. Edges point the way values flow. Extra keys are ignored.
+"data" by default. "cut" marks a node whose inputs are not all drawn. Edges point the way values flow. Extra keys are
+ignored.
 """
 
 from __future__ import annotations
@@ -165,7 +166,7 @@ def _box(node: Mapping[str, Any], is_leaf: bool, is_root: bool, inbox: int) -> B
     # Where values themselves are compared there is no third number to show.
     only_compared = "value" not in node and "right" in node
     rows = [] if only_compared else [Row(str(node.get("row", "data")), number(node.get("value")), "data")]
-    kinds = ["leaf"] if is_leaf else []
+    kinds = ["leaf"] if is_leaf and not node.get("cut") else []
     kinds += ["root"] if is_root else []
     if "yours" in node or "right" in node:
         yours, right = node.get("yours"), node.get("right")
@@ -182,6 +183,8 @@ def _box(node: Mapping[str, Any], is_leaf: bool, is_root: bool, inbox: int) -> B
         rows.append(Row("grad", number(node.get("grad")), "grad"))
     elif node.get("tangent") is not None:
         rows.append(Row("tangent", number(node.get("tangent")), "grad"))
+    if node.get("cut"):
+        rows.append(Row("⋯ not all inputs drawn", "", "more"))
     first = bool(node.get("first"))
     kinds += ["first"] if first else []
     sign = str(node.get("op") or "")
@@ -190,7 +193,7 @@ def _box(node: Mapping[str, Any], is_leaf: bool, is_root: bool, inbox: int) -> B
 
 
 def _f(x: float) -> str:
-    return f"{x:.1f}".removesuffix(".0")
+    return f"{round(x, 1) + 0.0:g}"
 
 
 def dots(received: int, awaited: int) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from autograder.lessons import LESSONS, Lesson, lesson_of
 from autograder.student import session
@@ -48,11 +49,17 @@ def folder() -> Path:
 
 def statuses() -> dict[str, str]:
     """What is known of each exercise: id → status. Empty when there is no file, or none that can be read."""
+    found = _entries(folder() / FILE)
+    known = {str(key): entry.get("status") for key, entry in found.items() if isinstance(entry, dict)}
+    return {key: status for key, status in known.items() if status in STATUSES}
+
+
+def _entries(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads((folder() / FILE).read_text("utf-8"))["exercises"]
-        return {str(key): entry["status"] for key, entry in found.items() if entry["status"] in STATUSES}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        found = json.loads(path.read_text("utf-8"))["exercises"]
+    except (OSError, ValueError, KeyError, TypeError):
         return {}
+    return found if isinstance(found, dict) else {}
 
 
 def record(verdict: Verdict) -> Done | None:
@@ -67,11 +74,7 @@ def record(verdict: Verdict) -> Done | None:
 
 def _write(verdict: Verdict) -> None:
     path = folder() / FILE
-    try:
-        exercises = json.loads(path.read_text("utf-8"))["exercises"]
-        exercises = exercises if isinstance(exercises, dict) else {}
-    except (OSError, ValueError, KeyError, TypeError):
-        exercises = {}
+    exercises = _entries(path)
     exercises[verdict.exercise] = {"status": verdict.status, "on": datetime.date.today().isoformat()}
     text = json.dumps({"about": ABOUT, "exercises": dict(sorted(exercises.items()))}, indent=1, ensure_ascii=False)
     draft = path.with_name(f".{FILE}.{os.getpid()}")

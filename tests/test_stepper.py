@@ -1,0 +1,197 @@
+"""The stepper's numbers and words; how it behaves in a browser is in tests/browser."""
+
+from __future__ import annotations
+
+import math
+import re
+from html import unescape
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autograder.student import expression, passes, show_backward
+from autograder.student.stepper import Stepper
+
+
+class Value:
+    """An engine in the familiar style, with rules that can be made wrong or left out."""
+
+    def __init__(self, data: float, parents: tuple[Any, ...] = (), op: str = "", rule: Any = None) -> None:
+        self.data, self.grad, self._parents, self._op, self._backward = data, 0.0, parents, op, rule
+
+
+def make(op: str, *parents: Value) -> Value:
+    functions: dict[str, Any] = {
+        "+": lambda a, b: a + b,
+        "*": lambda a, b: a * b,
+        "tanh": math.tanh,
+        "-": lambda a, b: a - b,
+    }
+    return Value(functions[op](*(p.data for p in parents)), parents, op)
+
+
+def running_example(a: float, b: float) -> tuple[dict[str, Value], Value]:
+    x, y = Value(a), Value(b)
+    u = make("*", x, y)
+    v = make("+", u, x)
+    w = make("tanh", y)
+    L = make("*", v, w)
+    return {"a": x, "b": y, "u": u, "v": v, "w": w, "L": L}, L
+
+
+def stepper(root: Value, names: dict[str, Value] | None = None, predict: bool = False) -> Stepper:
+    return Stepper(expression.read(root, {id(x): name for name, x in (names or {}).items()}), predict)
+
+
+def test_the_seven_messages_of_the_running_example() -> None:
+    names, root = running_example(1.5, -0.7)
+    told = stepper(root, names)
+    messages = {(told.names[m.child], told.names[m.parent]): round(m.value, 6) for m in told.messages}
+    assert messages == {
+        ("L", "v"): -0.604368, ("L", "w"): 0.45, ("w", "b"): 0.285633, ("v", "u"): -0.604368,
+        ("v", "a"): -0.604368, ("u", "a"): 0.423057, ("u", "b"): -0.906552,
+    }  # fmt: skip
+    adjoint = dict(zip(told.names, told.adjoints, strict=True))
+    assert round(adjoint["a"], 6) == -0.18131 and round(adjoint["b"], 6) == -0.620919
+
+
+@settings(deadline=None)
+@given(st.integers(0, 2**31))
+def test_adjoints_agree_with_pytorch_on_random_graphs(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    nodes = [Value(float(x)) for x in rng.uniform(-2, 2, 3)]
+    twins = [torch.tensor(x.data, dtype=torch.float64, requires_grad=True) for x in nodes]
+    for _ in range(int(rng.integers(1, 12))):
+        op = str(rng.choice(["+", "*", "-", "tanh"]))
+        chosen = rng.integers(len(nodes), size=1 if op == "tanh" else 2)
+        nodes.append(make(op, *(nodes[i] for i in chosen)))
+        one, *other = (twins[i] for i in chosen)
+        twins.append({"+": torch.add, "*": torch.mul, "-": torch.sub, "tanh": torch.tanh}[op](one, *other))
+    twins[-1].backward()
+    told = stepper(nodes[-1])
+    for node, adjoint in zip(told.read.nodes, told.adjoints, strict=True):
+        twin = twins[next(i for i, x in enumerate(nodes) if x is node)]
+        if twin.is_leaf:
+            assert adjoint == pytest.approx(float(twin.grad), rel=1e-9, abs=1e-12)
+
+
+@given(st.integers(0, 2**31))
+def test_every_edge_carries_one_message_and_no_node_sends_before_it_is_complete(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    nodes = [Value(1.0)]
+    for _ in range(int(rng.integers(1, 15))):
+        nodes.append(make("+", *(nodes[i] for i in rng.integers(len(nodes), size=2))))
+    read = expression.read(nodes[-1], {})
+    _, sent = passes.messages(read)
+    assert len(sent) == sum(map(len, read.parents))
+    open_messages = {m.parent: m.awaited for m in sent}
+    for m in sent:
+        assert open_messages.get(m.child, 0) == 0
+        open_messages[m.parent] -= 1
+    assert not any(open_messages.values())
+
+
+@pytest.mark.parametrize("takes_adjoint", [True, False])
+def test_an_unknown_operation_is_asked_for_its_own_rule_and_gradients_are_put_back(takes_adjoint: bool) -> None:
+    a, out = Value(3.0), Value(30.0)
+
+    def with_adjoint(g: float) -> None:
+        a.grad += g * 20.0
+
+    def without() -> None:
+        a.grad += out.grad * 20.0
+
+    out._parents, out._backward = (a,), with_adjoint if takes_adjoint else without
+    a.grad, out.grad = 5.0, 7.0
+    told = stepper(out, {"a": a, "f": out})
+    assert told.messages[0].value == 20.0 and (a.grad, out.grad) == (5.0, 7.0)
+
+
+def test_a_wrong_engine_does_not_spoil_the_right_messages() -> None:
+    a = Value(3.0)
+    root = Value(9.0, (a, a), "*", lambda g: setattr(a, "grad", g))
+    assert stepper(root).adjoints == [6.0, 1.0]
+
+
+def steps(html: str) -> str:
+    found = re.search(r'data-steps="([^"]*)"', html)
+    assert found
+    return unescape(found[1])
+
+
+def test_each_message_is_written_out_with_its_rule_its_factors_and_the_sum() -> None:
+    names, root = running_example(1.5, -0.7)
+    told = stepper(root, names)
+    said = re.sub(r"<[^>]+>", "", steps(told.html()))
+    assert "u · ∂u/∂b = −0.604368 · 1.5 = −0.906552" in said
+    assert "Here ∂w/∂b = 1 − w²." in said
+    assert "Message 2 of 2: b = 0.285633 + (−0.906552) = −0.620919, complete." in said
+    assert "b sends" not in said
+
+
+def test_nodes_without_a_name_get_one_to_be_talked_about() -> None:
+    t1 = Value(2.0)
+    told = stepper(make("+", make("*", t1, Value(4.0)), Value(1.0)), {"t1": t1})
+    assert told.names == ["t1", "4", "t2", "1", "t3"]
+
+
+def test_plain_text_has_every_message() -> None:
+    names, root = running_example(1.5, -0.7)
+    text = stepper(root, names).text()
+    assert text.count("→") == 7 and "L → w: 1 · 0.45 = 0.45" in text
+
+
+def test_predicting_asks_at_fan_out_only() -> None:
+    names, root = running_example(1.5, -0.7)
+    asked = re.findall(
+        r"Which message does <var>(\w)</var> send to <var>(\w)</var>", steps(stepper(root, names, predict=True).html())
+    )
+    assert asked == [("w", "b"), ("v", "a"), ("u", "a"), ("u", "b")]
+    assert "Which message" not in steps(stepper(root, names).html())
+
+
+def test_the_degenerate_point_shows_no_negative_zero() -> None:
+    names, root = running_example(2.0, -1.0)
+    page = stepper(root, names).html()
+    assert not re.search(r"[-−]0(?![.\d])", page.partition("</style>")[2].partition("<script>")[0])
+
+
+class Shown(list[dict[str, str]]):
+    def __call__(self, data: dict[str, str], raw: bool = False) -> None:
+        self.append(data)
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> Shown:
+    pieces = Shown()
+    monkeypatch.setattr("IPython.display.display", pieces)
+    return pieces
+
+
+def stub(g: float) -> None:
+    raise NotImplementedError("3.1 value_add")
+
+
+NOT_PLAYED = {
+    "a number": (lambda: 3.0, "made of Values"),
+    "a stub": (lambda: Value(5.0, (Value(1.0), Value(2.0)), "", stub), "It got as far as value_add (exercise 3.1)"),
+    "log of nothing": (lambda: Value(0.0, (Value(0.0),), "log"), "does not exist"),
+    "no rule at all": (lambda: Value(5.0, (Value(1.0),), "secret"), "cannot be played"),
+}
+
+
+@pytest.mark.parametrize("what", NOT_PLAYED)
+def test_what_cannot_be_played_gets_a_sentence(what: str, shown: Shown) -> None:
+    root, words = NOT_PLAYED[what]
+    show_backward(root())
+    assert words in shown[0]["text/plain"] and "\n" not in shown[0]["text/plain"]
+
+
+def test_the_stepper_is_silent_under_the_grader(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    show_backward(3.0)
+    assert shown == []
