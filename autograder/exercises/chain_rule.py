@@ -23,6 +23,7 @@ from autograder.references.graphs import (
     OPERATIONS,
     Graph,
     Node,
+    Numbers,
     decimal,
     forward,
     from_json,
@@ -33,6 +34,20 @@ from autograder.references.graphs import (
 from autograder.student.probes.chain_rule import FUNCTIONS, cubic, long_chain, order_in_short
 
 RUNNING = "u = a*b; v = u + a; w = tanh(b); L = v*w"
+
+
+def _ranked(cases: Sequence[Case]) -> list[Case]:
+    """Worked examples with sizes by rank: their round numbers make better messages than those drawn at random."""
+    return [{**case, "size": k / 1000} for k, case in enumerate(cases)]
+
+
+def _graph(rng: random.Random, steps: int, operations: Sequence[str] = ("+", "*")) -> tuple[Graph, Numbers, str]:
+    """(graph, inputs, sink) with fan-out, but no node in two slots of one child: those have cases of their own."""
+    while True:
+        graph, numbers, sink = random_graph(rng, inputs=2, steps=steps, operations=operations)
+        if all(len(set(node.parents)) == len(node.parents) for node in graph.values()):
+            return graph, numbers, sink
+
 
 # ---- 1.1 and 1.2: dictionaries of numbers ---------------------------------------------------------------------------
 
@@ -205,8 +220,8 @@ def _order_worked() -> list[Case]:
 
 def _order_cases(rng: random.Random) -> list[Case]:
     cases = []
-    for steps in (5, 8, 12):
-        graph, _, _ = random_graph(rng, inputs=2, steps=steps, operations=("+", "*"))
+    for steps in (5, 7, 9):
+        graph, _, _ = _graph(rng, steps)
         cases.append(_order_case("order", _shuffled(rng, {name: node.parents for name, node in graph.items()})))
     ladder: Parents = {"r0": ()} | {f"r{k}": (f"r{k - 1}",) * 2 for k in range(1, rng.randint(4, 8))}
     cases.append(_order_case("repeated", _shuffled(rng, ladder)))
@@ -306,7 +321,7 @@ def _chain_in_short(length: int, backward: bool = False) -> dict[str, Any]:
 
 # ---- 1.4: local derivatives -----------------------------------------------------------------------------------------
 
-_SLOPE_PART = {"+": "linear", "-": "linear", "neg": "linear", "input": "linear", "*": "mul", "/": "div"}
+_SLOPE_PART = {"+": "linear", "-": "linear", "neg": "linear", "*": "mul", "/": "div"}
 _SLOT_NAMES = ("a", "b")
 
 
@@ -330,12 +345,17 @@ def _slope_case(op: str, *inputs: float, n: float = 1.0) -> Case:
     }
 
 
+def _form_case(op: str, *inputs: float, n: float = 1.0) -> Case:
+    return {**_slope_case(op, *inputs, n=n), "part": "form"}
+
+
 def _slope_worked() -> list[Case]:
     return [
+        *(_form_case(op, *inputs, n=n) for op, inputs, n in _ONE_OPERATION),
+        _form_case("input"),
         _slope_case("+", 2, -1),
         _slope_case("-", 2, -1),
         _slope_case("neg", 2),
-        _slope_case("input"),
         _slope_case("*", 2, -3),
         _slope_case("/", 3, 4),
         _slope_case("tanh", -0.7),
@@ -370,17 +390,21 @@ def _judge_slopes(case: Case, seen: Any) -> Finding | None:
     def wrong(text: str) -> Finding:
         return Finding(text, where=op, size=case["size"])
 
-    if "bare" in seen:
+    slopes = seen["slopes"] if "slopes" in seen else [seen["bare"]]
+    if case["part"] == "form":
+        if "bare" in seen:
+            return wrong(
+                f"{case['says']}: you returned the number {show(seen['bare'])}. A tuple was expected, with one number "
+                f"for each slot, here {slots}. A tuple of one is written with a comma."
+            )
+        if len(slopes) == slots:
+            return None
         return wrong(
-            f"{case['says']}: you returned the number {show(seen['bare'])}. A tuple was expected, with one number for "
-            f"each slot, here {slots}. A tuple of one is written with a comma."
+            f"{case['says']}: your answer has {len(slopes)} number{'' if len(slopes) == 1 else 's'}; expected one for "
+            f"each slot, here {slots or 'none'}."
         )
-    slopes = seen["slopes"]
-    if len(slopes) != slots:
-        parents = f"{slots} slot{'' if slots == 1 else 's'}"
-        return wrong(f"{case['says']}: you returned {len(slopes)} numbers, and {op} has {parents}, each with its own.")
-    if op == "input":
-        return None
+    # A number alone, or one too many, is looked at in the part on form.
+    slopes = [*slopes[:slots], *[None] * (slots - len(slopes))]
     if op == "relu" and case["inputs"] == [0.0]:
         if is_number(slopes[0]) and 0 <= slopes[0] <= 1:
             return None
@@ -436,7 +460,7 @@ def _one_operation(op: str, *inputs: float, n: float = 1.0) -> Case:
 
 def _with_loose_ends(case: Case, x: float) -> Case:
     """The case with an input that nothing uses, and a step that nothing uses, in front of all others."""
-    loose = {"loose": ["input", [], 1.0], "end": ["+", ["loose", "loose"], 1.0], "alone": ["input", [], 1.0]}
+    loose = {"loose": ["input", [], 1.0], "end": ["neg", ["loose"], 1.0], "alone": ["input", [], 1.0]}
     graph = {**loose, **case["graph"]}
     inputs = {**case["inputs"], "loose": x, "alone": -x}
     return {**case, "graph": graph, "inputs": inputs, "says": f"{point(inputs)}: {describe(from_json(graph))}"}
@@ -445,11 +469,11 @@ def _with_loose_ends(case: Case, x: float) -> Case:
 def _forward_cases(rng: random.Random) -> list[Case]:
     cases = []
     for steps in (4, 7):
-        graph, inputs, sink = random_graph(rng, inputs=2, steps=steps, operations=("+", "*"))
+        graph, inputs, sink = _graph(rng, steps)
         names = list(graph)
         rng.shuffle(names)
         cases.append(_scrambled(drawn_case("order", graph, inputs, sink), names))
-    graph, inputs, sink = random_graph(rng, inputs=2, steps=4, operations=("+", "*"))
+    graph, inputs, sink = _graph(rng, 4)
     cases.append(_with_loose_ends(drawn_case("complete", graph, inputs, sink), decimal(rng, 0.3, 2)))
     x = decimal(rng, 1.2, 2.5)
     cases.append(graph_case("slots", "y = x*x; z = y + x", {"x": x}))
@@ -463,7 +487,9 @@ def _forward_cases(rng: random.Random) -> list[Case]:
 def _judge_forward(case: Case, seen: Any) -> Finding | None:
     graph = from_json(case["graph"])
     right = forward(graph, case["inputs"])
-    wrong = next((name for name in order(graph) if not close(seen.get(name), right[name])), None)
+    # Whether inputs are in the answer is a part of its own.
+    judged = [name for name in order(graph) if case["part"] == "complete" or graph[name].op != "input"]
+    wrong = next((name for name in judged if not close(seen.get(name), right[name])), None)
     if wrong is None:
         return None
     node = graph[wrong]
@@ -539,19 +565,17 @@ def _path_cases(rng: random.Random) -> list[Case]:
     graph, inputs, sink = random_graph(rng, inputs=3, steps=5, operations=("+", "*", "-"), fan_out=False)
     cases.append(_asked(drawn_case("chain", graph, inputs, sink), rng.choice(list(inputs))))
     for steps in (4, 6):
-        graph, inputs, sink = random_graph(rng, inputs=2, steps=steps, operations=("+", "*"))
+        graph, inputs, sink = _graph(rng, steps)
         cases += [_asked(drawn_case("fan-out", graph, inputs, sink), source) for source in inputs]
     x, c = decimal(rng, -2, 2, apart=(0,)), decimal(rng, -2, 2, apart=(0, 1, -1))
     cases.append(_path_case("slots", "u = x*x; v = u*x; w = v + u", {"x": x}, "x"))
-    cases.append(_path_case("residual", "s = c*x; t = s*s; y = x + t", {"x": x, "c": c}, "x"))
-    graph, inputs, sink = random_graph(rng, inputs=2, steps=4, operations=("+", "*"))
+    cases.append(_path_case("residual", "s = c*x; t = tanh(s); y = x + t", {"x": x, "c": c}, "x"))
+    graph, inputs, sink = _graph(rng, 4)
     between = [name for name in order(graph) if name not in inputs]
     cases.append(_asked(drawn_case("ends", graph, inputs, sink), sink, rng.choice(list(inputs))))
     cases.append(_asked(drawn_case("ends", graph, inputs, sink), between[0], between[0]))
     for _ in range(2):
-        graph, inputs, sink = random_graph(
-            rng, inputs=2, steps=5, operations=("+", "*", "-", "/", "tanh", "exp", "neg")
-        )
+        graph, inputs, sink = _graph(rng, 5, ("+", "*", "-", "/", "tanh", "exp", "neg"))
         cases += [_asked(drawn_case("mixed", graph, inputs, sink), source) for source in inputs]
         cases.append(
             _asked(drawn_case("mixed", graph, inputs, sink), rng.choice([n for n in graph if n not in inputs]))
@@ -577,7 +601,7 @@ def _judge_paths(case: Case, seen: Any) -> Finding | None:
         why += ": " + "; ".join(" → ".join(p) for p in paths) + "." if count <= 4 else "."
         why += f" ({right.witnesses(source)}.)"
     if case["part"] == "mixed":
-        why += " If the other parts pass, look at the operations: does 1.4 pass?"
+        why += " If the other parts pass, look at your operations: does all of 1.4 pass?"
     nodes = [
         {"id": name, "label": name, "op": node.op, "value": right.values[name], "row": "value"}
         | (
@@ -630,7 +654,7 @@ def _error_case(g: float, g_hat: float) -> Case:
 
 def _order_of_error(f: str, x: float) -> Case:
     says = f"{f} at x = {show(x)} with h = {', '.join(map(show, HALVED))}"
-    return {"part": "order", "f": f, "x": x, "hs": list(HALVED), "says": says, "size": 1.0}
+    return {"part": "central", "f": f, "x": x, "hs": list(HALVED), "says": says, "size": 1.0}
 
 
 def _difference_worked() -> list[Case]:
@@ -668,8 +692,7 @@ def _difference_cases(rng: random.Random) -> list[Case]:
 
 def _judge_differences(case: Case, seen: Any) -> Finding | None:
     return {
-        "central": _judge_central,
-        "order": _judge_order_of_error,
+        "central": _judge_order_of_error if "hs" in case else _judge_central,
         "gradient": _judge_gradient,
         "unchanged": _judge_unchanged,
         "relative-error": _judge_relative,
@@ -731,12 +754,26 @@ def _judge_gradient(case: Case, seen: Any) -> Finding | None:
     off = [i for i in np.ndindex(right.shape) if not close(float(yours[i]), float(right[i]))]
     if not off:
         return None
+    if _follows(seen.get("own"), yours, exact):
+        return None
     i = off[0]
     at = ", ".join(map(str, i))
     return wrong(
         f"your gradient at [{at}] is {show(float(yours[i]))}; expected {show(float(right[i]))} (PyTorch's derivative: "
         f"{show(float(exact[i]))}). Move entry [{at}] alone, by h up and by h down, from the theta that was given."
     )
+
+
+def _follows(own: Any, yours: np.ndarray, exact: np.ndarray) -> bool:
+    """Is the gradient what the learner's own central_difference gives, entry by entry?
+
+    Then what is wrong lies there, and is marked there. A quotient that has nothing to do with f excuses nothing.
+    """
+    if not isinstance(own, list) or len(own) != yours.size or not all(map(is_number, own)):
+        return False
+    quotients = np.array(own).reshape(yours.shape)
+    related = (np.abs(quotients) > 0.1 * np.abs(exact)) & (np.abs(quotients) < 10 * np.abs(exact))
+    return bool(np.all(related)) and bool(np.allclose(quotients, yours, rtol=1e-6, atol=1e-6))
 
 
 def _judge_unchanged(case: Case, seen: Any) -> Finding | None:
@@ -783,7 +820,8 @@ _ROWS = ("central", "one-sided")
 def _size_cases(f: str, x: float) -> list[Case]:
     says = f"{f} at x = {show(x)}, h = 0.1, 0.01, …, 1e-13"
     return [
-        {"part": part, "f": f, "x": x, "hs": list(STEPS), "says": says, "size": 1.0} for part in (*_ROWS, "round-off")
+        {"part": part, "f": f, "x": x, "hs": list(STEPS), "says": says, "size": 1.0}
+        for part in (*_ROWS, "round-off", "form")
     ]
 
 
@@ -800,15 +838,23 @@ def _judge_sizes(case: Case, seen: Any) -> Finding | None:
     def wrong(text: str) -> Finding:
         return Finding(f"{case['says']}: {text}", where=part, size=case["size"])
 
+    form = (
+        f"your array has shape {tuple(seen['shape'])}; expected {right.shape}: a row for the central difference and a "
+        "row for the one-sided one, with one entry for each h."
+    )
+    if part == "form":
+        if yours is None or yours.shape != right.shape:
+            return wrong(form)
+        if np.any(yours < 0):
+            return wrong("some of your errors are negative; the size of an error is its distance from the truth.")
+        return None
+    if yours is not None and yours.shape == right.T.shape != right.shape:
+        yours = yours.T
     if yours is None or yours.shape != right.shape:
-        return wrong(
-            f"your array has shape {tuple(seen['shape'])}; expected {right.shape}: a row for the central difference "
-            "and a row for the one-sided one, with one entry for each h."
-        )
+        return wrong(form)
+    yours = np.abs(yours)
     if not np.all(np.isfinite(yours)):
         return wrong("some of your errors are no finite numbers.")
-    if np.any(yours < 0):
-        return wrong("some of your errors are negative; the size of an error is its distance from the truth.")
     # The last digits of a rounding error depend on how a formula is written, so they are not asked for.
     scale = abs(float(f(x))) + abs(x * float(df(x)))
     slack = 1e-3 * right + 16 * np.finfo(float).eps * scale / np.array(hs)
@@ -916,7 +962,7 @@ LESSON = LessonExercises(
             points=4,
             names=("affine_then_square",),
             parts=TWO_STEPS_PARTS,
-            worked=lambda: _two_steps_cases(2.0) + _two_steps_cases(0.0),
+            worked=lambda: _ranked(_two_steps_cases(2.0) + _two_steps_cases(-1.0)),
             cases=lambda rng: [
                 case for _ in range(2) for case in _two_steps_cases(decimal(rng, -3, 3, apart=(-1 / 3, 0, 1, 2)))
             ],
@@ -931,7 +977,7 @@ LESSON = LessonExercises(
             points=6,
             names=("squared_error_step",),
             parts=SQUARED_ERROR_PARTS,
-            worked=lambda: _squared_error_cases(1.0, 2.0, 6.0, 0.01),
+            worked=lambda: _ranked(_squared_error_cases(1.0, 2.0, 6.0, 0.01)),
             cases=lambda rng: _drawn_squared_error(rng) + _drawn_squared_error(rng),
             judge=_judge_squared_error,
             same=_same_entries(_SQUARED_ERROR_JUDGED),
@@ -949,7 +995,7 @@ LESSON = LessonExercises(
                 Part("cycle", "No order: a cycle, an unknown parent", 2.0),
                 Part("deep", f"A chain of {CHAIN:,} nodes", 1.0),
             ),
-            worked=_order_worked,
+            worked=lambda: _ranked(_order_worked()),
             cases=_order_cases,
             judge=_judge_order,
             same=_same_order,
@@ -959,10 +1005,10 @@ LESSON = LessonExercises(
         Exercise(
             id="1.4",
             title="Local derivatives",
-            points=8,
+            points=9,
             names=("local_derivatives",),
             parts=(
-                Part("linear", "+, −, neg and inputs"),
+                Part("linear", "Sum, difference, minus"),
                 Part("mul", "Product"),
                 Part("div", "Quotient"),
                 Part("tanh", "tanh"),
@@ -970,8 +1016,9 @@ LESSON = LessonExercises(
                 Part("log", "log"),
                 Part("relu", "relu"),
                 Part("pow", "Power"),
+                Part("form", "A tuple with one number for each slot"),
             ),
-            worked=_slope_worked,
+            worked=lambda: _ranked(_slope_worked()),
             cases=_slope_cases,
             judge=_judge_slopes,
             misconceptions=faults.SLOPES,
@@ -988,7 +1035,7 @@ LESSON = LessonExercises(
                 Part("slots", "One node in two slots", 1.0),
                 Part("complete", "Every node, inputs and loose ends too", 1.0),
             ),
-            worked=_forward_worked,
+            worked=lambda: _ranked(_forward_worked()),
             cases=_forward_cases,
             judge=_judge_forward,
             misconceptions=faults.FORWARD_PASS,
@@ -1007,7 +1054,7 @@ LESSON = LessonExercises(
                 Part("residual", "The identity path", 1.0),
                 Part("mixed", "All operations", 2.0),
             ),
-            worked=_path_worked,
+            worked=lambda: _ranked(_path_worked()),
             cases=_path_cases,
             judge=_judge_paths,
             misconceptions=faults.PATHS,
@@ -1019,13 +1066,12 @@ LESSON = LessonExercises(
             points=8,
             names=("central_difference", "numerical_gradient", "relative_error"),
             parts=(
-                Part("central", "The central difference", 2.0),
-                Part("order", "Half the step, a quarter of the error", 1.0),
+                Part("central", "The central difference", 3.0),
                 Part("gradient", "The gradient, entry by entry", 2.0),
                 Part("unchanged", "theta stays as it was", 1.0),
                 Part("relative-error", "The relative error", 2.0),
             ),
-            worked=_difference_worked,
+            worked=lambda: _ranked(_difference_worked()),
             cases=_difference_cases,
             judge=_judge_differences,
             same=_same_difference,
@@ -1038,11 +1084,12 @@ LESSON = LessonExercises(
             points=4,
             names=("step_size_errors",),
             parts=(
-                Part("central", "Central: errors that fall with h²", 1.5),
-                Part("one-sided", "One-sided: errors that fall with h", 1.5),
-                Part("round-off", "Tiny steps: errors that rise again", 1.0),
+                Part("central", "Central: errors that fall with h²"),
+                Part("one-sided", "One-sided: errors that fall with h"),
+                Part("round-off", "Tiny steps: errors that rise again"),
+                Part("form", "A row for each difference, nothing negative"),
             ),
-            worked=lambda: _size_cases("exp(x)", 1.0),
+            worked=lambda: _ranked(_size_cases("exp(x)", 1.0)),
             cases=_drawn_sizes,
             judge=_judge_sizes,
             same=_same_sizes,
@@ -1059,7 +1106,7 @@ LESSON = LessonExercises(
                 Part("wrong", "The rule is wrong"),
                 Part("exposed", "Your point exposes it"),
             ),
-            worked=lambda: _fool_cases((-2.0, -0.7, 0.3, 1.2)),
+            worked=lambda: _ranked(_fool_cases((-2.0, -0.7, 0.3, 1.2))),
             cases=lambda rng: _fool_cases([decimal(rng, -2, 2, apart=(0,)) for _ in range(8)]),
             judge=_judge_fooled,
             same=_same_fooled,

@@ -403,7 +403,7 @@ ORDER = (
     ),
     held(
         "calls-itself",
-        "Your function calls itself once for each step of a chain, and Python allows about 1,000 calls inside each "
+        "Your function calls itself once for each step of a chain, so a long chain needs very many calls inside each "
         "other. Keep a list of your own of what is still to be done.",
         FIRST,
         _calls_itself,

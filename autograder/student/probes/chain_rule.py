@@ -154,10 +154,9 @@ def differences(case: Case, central_difference: Any, numerical_gradient: Any, re
     part = case["part"]
     if part == "central":
         function = function_named(central_difference, "central_difference")
+        if "hs" in case:
+            return [_difference(case, function, h=h) for h in case["hs"]]
         return _difference(case, function, h=case["h"])
-    if part == "order":
-        function = function_named(central_difference, "central_difference")
-        return [_difference(case, function, h=h) for h in case["hs"]]
     if part == "relative-error":
         function = function_named(relative_error, "relative_error")
         return number(function(case["g"], case["g_hat"]), "what relative_error returned")
@@ -165,7 +164,28 @@ def differences(case: Case, central_difference: Any, numerical_gradient: Any, re
     theta = np.array(case["theta"], dtype=np.float64)
     f = cubic(case["coefficients"])
     found = function(f, theta) if case["h"] is None else function(f, theta, case["h"])
-    return {"gradient": arrays.array(found, "the gradient"), "theta": arrays.array(theta, "theta after the call")}
+    seen = {"gradient": arrays.array(found, "the gradient"), "theta": arrays.array(theta, "theta after the call")}
+    if part == "gradient":
+        seen["own"] = _by_own_quotient(f, np.array(case["theta"], dtype=np.float64), case["h"], central_difference)
+    return seen
+
+
+def _by_own_quotient(f: Any, theta: np.ndarray, h: float | None, central_difference: Any) -> Any:
+    """The gradient that the learner's own central_difference gives, entry by entry; None if it gives none."""
+    found = []
+    try:
+        for i in np.ndindex(theta.shape):
+
+            def along(x: float, i: Any = i) -> float:
+                moved = theta.copy()
+                moved[i] = x
+                return float(f(moved))
+
+            x = float(theta[i])
+            found.append(number(central_difference(along, x) if h is None else central_difference(along, x, h)))
+    except Exception:
+        return None
+    return found
 
 
 def step_size_errors(case: Case, function: Any) -> Any:
