@@ -227,6 +227,8 @@ quiz("3.warm-up", r"""
 # $$\bar v = \frac{\partial L}{\partial v}.$$
 #
 # PyTorch calls it the node's `grad`. One adjoint is free: nudging $L$ moves $L$ by just as much, so $\bar L = 1$. That is the [seed](../glossary.ipynb#seed) of reverse mode, and there is only one.
+#
+# Here is the example as data, in the form of lesson 1: a dict in which every name stands for `Node(operation, parents)`.
 
 # %%
 running = {
@@ -244,7 +246,7 @@ for name, value in values.items():
 show_data_graph(running, values, slopes=True)
 
 # %% [markdown]
-# *Values run from left to right. On every arrow stands its [local derivative](../glossary.ipynb#local-derivative). Both $a$ and $b$ have [fan-out](../glossary.ipynb#fan-out): two arrows leave each of them, so each reaches $L$ in two ways.*
+# *Each arrow leads from a parent to its child, and values run from left to right. On the arrow stands its [local derivative](../glossary.ipynb#local-derivative): how fast the child moves when this parent alone is nudged. Both $a$ and $b$ have [fan-out](../glossary.ipynb#fan-out): two arrows leave each of them, so each reaches $L$ in two ways.*
 #
 # Now go from right to left. Every node sends each of its parents one [message](../glossary.ipynb#message):
 #
@@ -323,7 +325,7 @@ compare_messages(mine)
 # - Returns a `dict` with an entry for **every** node of the graph: the float $\partial\,\text{sink}/\partial\,\text{node}$. The sink's own entry is 1.0. A node on which the sink does not depend gets 0.0.
 # - No errors to raise.
 #
-# You have `graph_order(parents)`, which lists parents before children, and `local_derivatives(op, inputs, output, n)`, which returns one number for each slot (for an input: none).
+# You have `graph_order(parents)`, which lists parents before children, and `local_derivatives(op, inputs, output, n)`, which takes a node's `op`, its parents' values in order, its own value and its `n`, and returns one number for each slot (for an input: none).
 #
 # Example: on the running example at $(1.5, -0.7)$ it returns $-0.181310$ for `"a"` and $-0.620919$ for `"b"`. On `{"x": Node("input"), "y": Node("*", ("x", "x"))}` at $x = 3$ it returns $6$ for `"x"`: two slots, two messages of 3.
 
@@ -1337,9 +1339,10 @@ grade("3.11", my_prediction)
 
 # %%
 with when_ready("3.1", "3.3", "3.4", "3.11"):
+    prediction = my_prediction()
     x, x_torch = Value(3.0), torch.tensor(3.0, requires_grad=True)
     print(f"{'round':<10}{'predicted':>10}{'Value':>10}{'PyTorch':>10}")
-    for i, predicted in enumerate(my_prediction()["passes"], 1):
+    for i, predicted in enumerate(prediction["passes"], 1):
         (x * x).backward()
         (x_torch * x_torch).backward()
         print(f"{i:<10}{predicted!s:>10}{x.grad:>10g}{x_torch.grad.item():>10g}")
@@ -1348,7 +1351,7 @@ with when_ready("3.1", "3.3", "3.4", "3.11"):
     cut = x * Value(x.data)
     cut.backward()
     (x_torch * x_torch.detach()).backward()
-    predicted = my_prediction()["detached"]
+    predicted = prediction["detached"]
     print(f"{'detached':<10}{predicted!s:>10}{x.grad:>10g}{x_torch.grad.item():>10g}")
     print(f"difference quotient of x·x: {central_difference(lambda t: t * t, 3.0):.6f}")
     show_graph(cut)
@@ -1997,11 +2000,14 @@ def kept_by(build) -> tuple[float, float]:
 
 
 with when_ready("3.1", "3.2"):
-    print(f"{'operations':>12}{'numbers only':>16}{'with a graph':>16}{'graph let go':>16}")
+    rows = []
     for P in (1000, 3000, 9000):
         plain, _ = kept_by(lambda P=P: chained_loss([0.001 * i for i in range(P)]))
         recorded, released = kept_by(lambda P=P: chained_loss([Value(0.001 * i) for i in range(P)]))
-        print(f"{3 * P:>12,}{plain:>13.3f} MB{recorded:>13.3f} MB{released:>13.3f} MB")
+        rows.append((3 * P, plain, recorded, released))
+    print(f"{'operations':>12}{'numbers only':>16}{'with a graph':>16}{'graph let go':>16}")
+    for operations, plain, recorded, released in rows:
+        print(f"{operations:>12,}{plain:>13.3f} MB{recorded:>13.3f} MB{released:>13.3f} MB")
 
 # %% [markdown]
 # *Three times the operations, three times the memory; without a graph next to nothing stays. And when you let go of the loss, practically everything is freed at once. That is what you gained in 3.1 by not letting a rule refer to its own node.*
