@@ -42,6 +42,25 @@ _INTERFERED = "interfered with the grader"
 _DRAIN = 64 << 20  # bytes of flood that are read and thrown away before the writer is left waiting
 
 
+# All that a cell finds in os.environ, apart from HOME, TMPDIR and PWD.
+_ENVIRONMENT = {
+    "PATH": os.pathsep.join(dict.fromkeys((os.path.dirname(sys.executable), "/usr/bin", "/bin"))),
+    "LANG": "C.UTF-8",
+    "USER": "student",
+    "LOGNAME": "student",
+    "TERM": "dumb",
+    "MPLBACKEND": "agg",
+    "NBGRADER_EXECUTION": "autograde",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    # Without a network pip would retry for longer than a cell may take.
+    "PIP_RETRIES": "0",
+    "PIP_NO_INPUT": "1",
+    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+}
+
+
 @dataclass(frozen=True)
 class CellJob:
     """One cell to run. `exercise` and `cases` make it a check cell; `cases` reach the box just before it runs."""
@@ -92,18 +111,12 @@ class _Helper:
         ours, theirs = socket.socketpair()
         self.control = ours
         self.log = tempfile.TemporaryFile()  # noqa: SIM115
-        environment = {
-            "PATH": os.pathsep.join(dict.fromkeys((os.path.dirname(sys.executable), "/usr/bin", "/bin"))),
-            "LANG": "C.UTF-8", "USER": "student", "LOGNAME": "student", "TERM": "dumb",
-            "MPLBACKEND": "agg", "NBGRADER_EXECUTION": "autograde",
-            **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"),
-        }  # fmt: skip
         # Names only where libraries are: some clusters' interpreters do not start without it.
         search = {k: os.environ[k] for k in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if k in os.environ}
         if sys.platform == "darwin":
             search["OBJC_DISABLE_INITIALIZE_FORK_SAFETY"] = "YES"
         config: dict[str, Any] = {
-            "do": "start", "sandbox": sandbox, "limits": asdict(limits), "environment": environment,
+            "do": "start", "sandbox": sandbox, "limits": asdict(limits), "environment": _ENVIRONMENT,
             "package": str(box.PACKAGE), "library_folders": box.library_folders(),
         }  # fmt: skip
         if sandbox == "bwrap":
@@ -145,7 +158,10 @@ class _Helper:
                 if not more:
                     raise _HelperLost
                 answer += more
-        except OSError as error:
+        except (OSError, _HelperLost) as error:
+            # An answer that comes late must not be taken for the next one's.
+            self.process.kill()
+            self.process.wait()
             raise _HelperLost from error
         found: dict[str, Any] = json.loads(answer)
         if "error" in found:
@@ -232,8 +248,9 @@ class _Runner:
             return _Lost(TIMEOUT), raw
         except OSError:
             return _Lost(DIED), raw
-        # JSON escapes make six bytes of one at worst.
-        largest = 6 * (self.limits.output_bytes + self.limits.evidence_bytes) + 200_000
+        # JSON escapes make six bytes of one at worst, of evidence, which is JSON itself, two.
+        largest = 6 * self.limits.output_bytes + 200_000
+        largest += 2 * self.limits.evidence_bytes if job.exercise is not None else 0
         look = time.monotonic() + _WATCH
         while True:
             now = time.monotonic()
@@ -241,7 +258,7 @@ class _Runner:
                 return _Lost(TIMEOUT), raw
             if now >= look:
                 try:
-                    if self.helper.request({"do": "usage"})["bytes"] > self.limits.memory_bytes:
+                    if self.memory() > self.limits.memory_bytes:
                         return _Lost(MEMORY), raw
                 except (_HelperLost, OSError):
                     return _Lost(DIED), raw
@@ -275,6 +292,17 @@ class _Runner:
                 # A second answer to an earlier cell was forged there or then, and is none of this one's business.
                 if answer.get("nonce") not in self.spent:
                     return _Lost(DIED, _INTERFERED), raw
+
+    def memory(self) -> int:
+        """Bytes that the submission's processes hold together."""
+        return int(self.helper.request({"do": "usage"})["bytes"])
+
+    def short_of_memory(self) -> bool:
+        """Whether memory is still short after a cell that ran out of it; one huge array that failed leaves none."""
+        try:
+            return self.memory() > self.limits.memory_bytes // 4
+        except (_HelperLost, OSError):
+            return True
 
     def _drain(self, name: str, raw: dict[str, bytes], once: bool = False) -> int:
         """Read a pipe, keep what the limit allows; how much was thrown away."""
@@ -373,6 +401,7 @@ class Kernel:
         """
         with self._lock:
             submission = _Submission(self._open, self.limits)
+            submission.begin()
             try:
                 return [submission.run(job) for job in cells]
             finally:
@@ -387,7 +416,12 @@ class _Submission:
         self.runner: _Runner | None = None
         self.ran: list[CellJob] = []
         self.restarts = 0
-        self.end = time.monotonic() + limits.seconds_total
+        self.end = 0.0
+
+    def begin(self) -> None:
+        """Open the first runner; the submission's time starts when it stands, not when libraries are imported."""
+        self.runner = self.open_runner()
+        self.end = time.monotonic() + self.limits.seconds_total
 
     def close(self) -> int | None:
         runner, self.runner = self.runner, None
@@ -409,7 +443,7 @@ class _Submission:
             self.runner = self.open_runner()
             for job in list(self.ran):
                 answer, _ = self.runner.ask(job, self._seconds(job))
-                if isinstance(answer, _Lost) or answer.get("status") == MEMORY:
+                if isinstance(answer, _Lost) or (answer.get("status") == MEMORY and self.runner.short_of_memory()):
                     self.ran.remove(job)
                     self._lose()
                     break
@@ -459,7 +493,10 @@ class _Submission:
             detail = f"stopped with {found['ename']}: {found['evalue']}" if found else "stopped with an error"
             return _failed(job, ERROR, _network(detail) or _line(detail), outputs.items)
         if status == MEMORY and job.exercise is None:
-            self._lose()
+            if self.runner is None or self.runner.short_of_memory():
+                self._lose()
+            else:
+                self.ran.append(job)
         if status in (TIMEOUT, MEMORY, DIED):
             ended = answer.get("ended")
             return _failed(

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 PID = os.getpid()
 HERE = os.path.dirname(os.path.abspath(__file__))
+_SIGNALLED = 128  # with the signal's number added: exit status of a stand-in whose child was killed by a signal
 TRUSTED = ("authoring", "cli", "exercises", "grading", "references")
 
 
@@ -179,12 +180,14 @@ class Warm:
         self.arguments: list[str] = config.get("arguments", [])
         self.box: Box | None = None
         self.runner = 0
+        self.inside = False  # a fork, on its way into the box
         self.linux = sys.platform == "linux"
         if self.boxed:
             self._prepare_boxes()
         elif self.linux:
             warm_confine.adopt_orphans()
         os.environ.update(config["environment"])
+        sys.path += [folder for folder in config["library_folders"] if folder not in sys.path]
         import_student_half(config["package"])
         self._import_libraries()
         gc.collect()
@@ -194,11 +197,10 @@ class Warm:
 
     def _prepare_boxes(self) -> None:
         if os.geteuid() == 0 and warm_confine.has_admin_rights():
-            # A user id of its own for each warmed process, which runs one submission at a time: the kernel counts
-            # processes by user, and signals stop at another user's.
+            # A user id of its own for each warmed process, which runs one submission at a time: the system counts
+            # processes by user.
             highest = warm_confine.highest_uid()
-            base = 1_500_000_000 if highest > 2_000_000_000 else highest // 2
-            self.uid = base + os.getpid() % max(highest - base, 1)
+            self.uid = highest // 2 + int.from_bytes(os.urandom(4), "big") % (highest // 2)
         else:
             warm_confine.become_root_of_own_user_namespace()
         uid = self.uid if self.uid is not None else 0
@@ -216,6 +218,7 @@ class Warm:
         numpy.random.default_rng(0).standard_normal(1)
         numpy.linalg.norm(numpy.ones(2))
         (torch.tensor(2.0, requires_grad=True) ** 2).backward()  # type: ignore[no-untyped-call]
+        matplotlib.pyplot.switch_backend("agg")
         # A graphical backend asked for by name would stop the cell; there is no screen either way.
         for module, name in ((matplotlib, "use"), (matplotlib.pyplot, "switch_backend")):
             setattr(module, name, lambda *args, **kwargs: None)
@@ -233,31 +236,47 @@ class Warm:
         try:
             if self.boxed:
                 self.box = Box(self.arguments, self.files, scratch)
-            self.runner = self._fork()
+            inside = self._fork()
         except BaseException:
             self.close({}, [])
             raise
         finally:
-            if os.getpid() == PID:
+            if not self.inside:
                 for fd in fds:
                     os.close(fd)
-        if self.runner == 0:
+        if inside:
             self._run(scratch, *fds)
         return {"runner": self.runner}
 
-    def _fork(self) -> int:
-        """Fork; the child's process ids are the box's, if there is one."""
-        if self.box is None:
-            return os.fork()
-        warm_confine.join(self.box.namespaces["pid"], "pid")
+    def _fork(self) -> bool:
+        """Fork a runner whose process ids are the box's, if there is one; True in the runner."""
+        if self.box is not None and self.uid is not None:
+            # Root can fork into the box and come back.
+            warm_confine.join(self.box.namespaces["pid"], "pid")
+            try:
+                self.runner = os.fork()
+                self.inside = self.runner == 0
+            finally:
+                if not self.inside:
+                    warm_confine.join(self.own_pids, "pid")
+            return self.inside
+        self.runner = os.fork()
+        if self.runner or self.box is None:
+            self.inside = self.runner == 0
+            return self.inside
+        # An ordinary user has no way back to the machine's own process ids, so a fork goes in and forks again.
+        self.inside = True
         try:
+            warm_confine.die_with_parent()
+            warm_confine.join(self.box.namespaces["pid"], "pid")
             child = os.fork()
         except OSError:
-            warm_confine.join(self.own_pids, "pid")
-            raise
+            os._exit(71)
         if child:
-            warm_confine.join(self.own_pids, "pid")
-        return child
+            os.closerange(3, 4096)
+            ended = os.waitpid(child, 0)[1]
+            os._exit(_SIGNALLED + os.WTERMSIG(ended) if os.WIFSIGNALED(ended) else os.WEXITSTATUS(ended))
+        return True
 
     def _run(self, scratch: str, channel_fd: int, out: int, err: int) -> None:
         """In the fork: confine, then serve. Never returns."""
@@ -316,6 +335,7 @@ class Warm:
         torch.manual_seed(random.getrandbits(63))
         tempfile.tempdir = None
         sys.path.insert(0, "")
+        sys.argv = [""]
         gc.enable()
 
     def usage(self, request: dict[str, Any], fds: list[int]) -> dict[str, Any]:
@@ -332,6 +352,8 @@ class Warm:
         ended: list[int] = []
         if box is not None:
             ended = box.close([runner] if runner else [])
+            if ended and self.uid is None and os.WIFEXITED(ended[0]) and os.WEXITSTATUS(ended[0]) > _SIGNALLED:
+                ended = [os.WEXITSTATUS(ended[0]) - _SIGNALLED]
         elif runner:
             ended = [self._kill_plain(runner)]
         self._reap()

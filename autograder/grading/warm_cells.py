@@ -94,6 +94,7 @@ class Outputs:
         }
         size = len(_dumps([clean, metadata], default=str))
         if evidence.EVIDENCE_MIME in clean:
+            size = len(str(clean[evidence.EVIDENCE_MIME]))
             if size > self.evidence_left:
                 self.stream("stderr", f"[evidence of {size:,} bytes left out: the limit is {self.evidence_bytes:,}]\n")
                 return None
@@ -347,6 +348,7 @@ class Runner:
         self._begin()
         self.shell.display_pub = self.publisher
         sys.modules.update(_ours)
+        os.environ["NBGRADER_EXECUTION"] = "autograde"
         names = self.shell.user_ns
         names.update(check=autograder.student.check, grade=autograder.student.grade)
         if cases is not None:
