@@ -85,7 +85,11 @@ json_values = st.recursive(
 
 @given(json_values, json_values)
 def test_any_json_is_read_or_refused(cells, cell):
-    for content in (cells, {"cells": cells}, {"cells": [cell, {"cell_type": "code", "source": cell, "metadata": cell}]}):
+    for content in (
+        cells,
+        {"cells": cells},
+        {"cells": [cell, {"cell_type": "code", "source": cell, "metadata": cell}]},
+    ):
         try:
             notebook = read_bytes(json.dumps(content).encode())
         except Unreadable as error:

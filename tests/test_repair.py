@@ -31,7 +31,9 @@ def _lesson():
                 id=f"3_{number}-solution",
             ),
             new_code_cell(
-                f'check("3.{number}", answer_{number})', metadata=_grader(f"3_{number}", grade=True, points=1), id=f"3_{number}"
+                f'check("3.{number}", answer_{number})',
+                metadata=_grader(f"3_{number}", grade=True, points=1),
+                id=f"3_{number}",
             ),
         ]
     answer = _grader("3_written", grade=True, solution=True, locked=False, points=2)
