@@ -332,7 +332,7 @@ class Warm:
         os.environ.update(environment | {"HOME": scratch, "TMPDIR": scratch, "PWD": scratch})
         random.seed()
         numpy.random.seed()
-        torch.manual_seed(random.getrandbits(63))
+        torch.default_generator.manual_seed(random.getrandbits(63))
         tempfile.tempdir = None
         sys.path.insert(0, "")
         sys.argv = [""]
