@@ -105,6 +105,11 @@ def test_formulas_become_mathml_and_code_and_dollars_stay() -> None:
     assert "<math" in str(answers(page)[0][0]["why"])
 
 
+def test_a_minus_that_is_a_sign_stands_close_to_its_number() -> None:
+    page = quiz_html("3.x", parse("? $(2, -1)$ and $x = -1$ and $a - b$ and $(a) - b$\n( ) a :: c\n(x) b :: d"))
+    assert page.count('<mo form="prefix">&#x02212;</mo>') == 2 and page.count("<mo>&#x02212;</mo>") == 2
+
+
 def test_markup_in_a_question_stays_text() -> None:
     page = quiz_html("3.x", parse("? is <img src=x onerror=alert(1)> < 3\n( ) <b>a</b> :: c\n(x) b :: d"))
     assert "<img" not in page and "<b>a" not in page and "&lt;img" in page

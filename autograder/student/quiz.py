@@ -165,9 +165,11 @@ def quiz_html(name: str, questions: list[Question]) -> str:
                 f'<div class="bp-option"><label><input type="{kind}" name="{unique}-{number}" value="{k}">'
                 f'<span>{inline(option.text)}</span></label><div class="bp-why" id="{key}"></div></div>'
             )
+        count = len(questions)
+        place = f'<span class="bp-nth">Question {number} of {count}</span>' if count > 1 else ""
         hint = '<p class="bp-several">More than one may hold.</p>' if question.several else ""
         fields.append(
-            f"<fieldset><legend>{block(question.text)}</legend>{hint}<div>{''.join(options)}</div>"
+            f"<fieldset><legend>{place}{block(question.text)}</legend>{hint}<div>{''.join(options)}</div>"
             '<div class="bp-foot"><button type="button" class="bp-main">Check my choice</button>'
             '<button type="button" hidden>Try again</button><span class="bp-result" aria-hidden="true"></span></div>'
             '<div class="bp-live bp-hidden" role="status" aria-live="polite"></div></fieldset>'
@@ -202,7 +204,9 @@ def _markdown() -> tuple[Callable[[str], str], Callable[[str], str]]:
                 if match["code"]:
                     return match["code"]
                 latex, display = (match["block"], "block") if match["block"] else (match["line"], "inline")
-                formulas.append(convert(latex.strip(), display=display))
+                formulas.append(
+                    _SIGN.sub(r'\1<mo form="prefix">&#x02212;</mo>', convert(latex.strip(), display=display))
+                )
                 return f"\ue000{len(formulas) - 1}\ue001"
 
             held = _MATH.sub(hold, text)
@@ -213,4 +217,6 @@ def _markdown() -> tuple[Callable[[str], str], Callable[[str], str]]:
     return math_kept(markdown.renderInline), math_kept(markdown.render)
 
 
+# A minus after another operator, a comma or an opening bracket is a sign: no space after it.
+_SIGN = re.compile(r"(<mo[^>]*>(?!&#x00029;|&#x0005D;|&#x0007C;|[)\]!|])[^<]*</mo>)<mo>&#x02212;</mo>")
 _MATH = re.compile(r"(?P<code>```.*?```|`[^`\n]*`|\\\$)|\$\$(?P<block>.+?)\$\$|\$(?P<line>[^$\n]+?)\$", re.DOTALL)
