@@ -23,7 +23,7 @@ def section(heading: str) -> Place:
 
 ALONG = section("Along a path, multiply")
 STEP = section("A gradient is not a step")
-FIRST = section("Which step first?")
+FIRST = section("Which step comes first")
 EDGE = section("A number on every edge")
 FORWARD = section("The forward pass")
 ACROSS = section("Across paths, add")

@@ -138,9 +138,22 @@ def _order(nodes: Mapping[str, tuple[str, tuple[str, ...], float]]) -> list[str]
             if parent not in nodes:
                 raise NotAGraph(f"node {name!r} has the parent {parent!r}, and there is no such node")
     try:
-        return list(TopologicalSorter({name: node[1] for name, node in nodes.items()}).static_order())
+        TopologicalSorter({name: node[1] for name, node in nodes.items()}).prepare()
     except CycleError as error:
         raise NotAGraph(f"it has a cycle: {' → '.join(error.args[1])}") from None
+    # Parents in the order of their slots, before their child: a stands above b in a·b, however the dict is listed.
+    order: list[str] = []
+    met: set[str] = set()
+    stack = [(name, False) for name in reversed(list(nodes))]
+    while stack:
+        name, ready = stack.pop()
+        if ready:
+            order.append(name)
+        elif name not in met:
+            met.add(name)
+            stack.append((name, True))
+            stack += [(parent, False) for parent in reversed(nodes[name][1])]
+    return order
 
 
 def _below(nodes: Mapping[str, tuple[str, tuple[str, ...], float]], sink: str) -> set[str]:
