@@ -177,7 +177,7 @@ def figure(picture: Mapping[str, Any], along: Sequence[str] = ()) -> str:
     slopes = {(e["from"], e["to"], e["slot"]): e["slope"] for e in picture["edges"] if "slope" in e}
     steps = set(pairwise(along))
     widest = max((len(pictures.number(s, 4)) for s in slopes.values()), default=0)
-    drawing = pictures.draw(picture, label_width=widest * pictures.MONO + 10 if slopes else 0.0)
+    drawing = pictures.draw(picture, gap=widest * pictures.MONO + 40 if slopes else 0.0)
     ids = [str(box.node["id"]) for box in drawing.boxes]
     texts = [pictures.number(slopes.get((ids[a], ids[b], slot)), 4) for a, b, slot in drawing.edges]
     strong = [(ids[a], ids[b]) in steps for a, b, _ in drawing.edges]

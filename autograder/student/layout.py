@@ -48,17 +48,23 @@ class Layout:
     wires: tuple[Wire, ...]
 
 
-def place(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]], label_width: float = 0.0) -> Layout:
+def place(
+    sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]], label_width: float = 0.0, gap: float = 0.0
+) -> Layout:
     """Lay out nodes of the given `sizes` (width, height) and `edges` (from, to), which keep their order at each node.
 
     Left to right, or from the bottom up where that would be wider than a notebook. `label_width` keeps that many
-    pixels free beside each edge.
+    pixels free beside each edge; `gap` keeps that many between one column and the next, and the places of the nodes
+    otherwise as they are without labels.
     """
-    sideways = _place("LR", sizes, edges, label_width)
+    sideways = _place("LR", sizes, edges, label_width, gap)
     if sideways.width <= WIDEST:
         return sideways
     # Slots in their order make a long sum a staircase: where that is too wide as well, order is given up for width.
-    others = (_place("BT", sizes, edges, label_width), _place("BT", sizes, edges, label_width, ordered=False))
+    others = (
+        _place("BT", sizes, edges, label_width, gap),
+        _place("BT", sizes, edges, label_width, gap, ordered=False),
+    )
     fitting = [other for other in others if other.width <= WIDEST]
     return fitting[0] if fitting else min(sideways, *others, key=lambda x: x.width)
 
@@ -68,10 +74,11 @@ def _place(
     sizes: Sequence[tuple[float, float]],
     edges: Sequence[tuple[int, int]],
     label: float,
+    gap: float,
     ordered: bool = True,
 ) -> Layout:
     order = "ordering=in; " if ordered else ""
-    between = 0.6 if not label else 0.42 if rankdir == "LR" else 0.7
+    between = max(0.6 if not label else 0.42 if rankdir == "LR" else 0.7, gap / 72 if rankdir == "LR" else 0)
     apart = f"ranksep={between}; nodesep=0.25;"
     lines = [
         f'digraph {{ rankdir={rankdir}; {order}{apart} node [shape=box fixedsize=true label=""];',

@@ -332,7 +332,7 @@ class Drawing:
         )
 
 
-def draw(picture: Mapping[str, Any], label_width: float = 0.0, inboxes: bool = False) -> Drawing:
+def draw(picture: Mapping[str, Any], label_width: float = 0.0, inboxes: bool = False, gap: float = 0.0) -> Drawing:
     """Measure and place a picture of at most 60 nodes, with room for labels on edges and dots in nodes if asked."""
     nodes = list(picture.get("nodes", ()))
     ids = {str(node["id"]): i for i, node in enumerate(nodes)}
@@ -348,7 +348,7 @@ def draw(picture: Mapping[str, Any], label_width: float = 0.0, inboxes: bool = F
         _box(node, i not in has_input, i not in has_output, uses[i] if inboxes else 0) for i, node in enumerate(nodes)
     ]
     sizes = [(b.width, b.height + (FLAG if b.first else 0)) for b in boxes]
-    placed = layout.place(sizes, [(a, b) for a, b, _ in edges], label_width)
+    placed = layout.place(sizes, [(a, b) for a, b, _ in edges], label_width, gap)
     return Drawing(boxes, placed.centres, placed.wires, edges, placed.width, placed.height, picture)
 
 
