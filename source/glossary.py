@@ -22,6 +22,10 @@
 #
 # The adjoint $\bar v = \partial L/\partial v$ of a node $v$: how fast the loss moves when this node alone is nudged. PyTorch calls it the gradient of $v$.
 #
+# ### adjoint identity
+#
+# $\bar y^\top(J\dot x) = (J^\top\bar y)^\top\dot x$: forward and reverse mode must agree on this number, which makes it a test that needs no finite differences.
+#
 # ### affine map
 #
 # $q = W r + b$: a matrix times a vector, plus a bias. Its backward rules are $\bar r = W^\top\bar q$, $\bar W = \bar q\,r^\top$ and $\bar b = \bar q$.
@@ -44,6 +48,10 @@
 # ### backpropagation
 #
 # Reverse-mode automatic differentiation of a network's loss. It computes the gradient; what is done with the gradient is another matter.
+#
+# ### backward pass
+#
+# Going through a graph from the root to the leaves, children before parents, sending one message along each edge.
 #
 # ### batch size
 #
@@ -134,6 +142,10 @@
 # ### directional derivative
 #
 # How fast $f$ moves when its inputs move in direction $r$: $\nabla f^\top r$. One forward pass seeded with $r$ computes it.
+#
+# ### dual number
+#
+# A value together with its tangent, with arithmetic that carries both along. Forward mode in the shape of a number.
 
 # %% [markdown]
 # ## E
@@ -149,6 +161,10 @@
 # ### empirical loss
 #
 # The average of the loss over the examples at hand. Empirical: over data that was observed.
+#
+# ### evaluation
+#
+# The unit in which the cost of a derivative is measured: computing the function once, each primitive once.
 
 # %% [markdown]
 # ## F
@@ -225,6 +241,10 @@
 #
 # The table of all partial derivatives $\partial y_i/\partial x_j$ of a function from vectors to vectors: one row for each output, one column for each input. Rarely written down; usually only multiplied with.
 #
+# ### Jacobian-vector product
+#
+# See [JVP](#JVP).
+#
 # ### JVP
 #
 # A Jacobian–vector product, $\dot y = J\dot x$: what forward mode computes at each step.
@@ -290,6 +310,10 @@
 #
 # PyTorch's switch for not recording operations, used for updates and wherever no gradient is wanted.
 #
+# ### node
+#
+# A value in a computational graph: an input, or the result of one operation.
+#
 # ### numerical differentiation
 #
 # Estimating derivatives from values of the function, by finite differences.
@@ -343,6 +367,10 @@
 # ### parent
 #
 # A node at the tail of an arrow: its child is computed directly from it.
+#
+# ### perturbation confusion
+#
+# In nested forward mode, mixing up the tangents of the inner and the outer derivative. Each needs a mark of its own.
 #
 # ### preactivation
 #
@@ -433,9 +461,17 @@
 #
 # An array of numbers with any number of axes: a vector has one, a matrix two.
 #
+# ### token
+#
+# A piece of text that a language model reads and predicts as a unit: here one character.
+#
 # ### topological order
 #
 # A list of the nodes in which every parent comes before its child. Every finite DAG has at least one, often several.
+#
+# ### topological sort
+#
+# An algorithm that finds a topological order.
 #
 # ### training set
 #
@@ -459,9 +495,17 @@
 #
 # Examples kept out of training, to estimate how a model does on data that it has not seen.
 #
+# ### vector-Jacobian product
+#
+# See [VJP](#VJP).
+#
 # ### VJP
 #
 # A vector–Jacobian product, $\bar x = J^\top\bar y$: what reverse mode computes at each step, and what a backward rule is.
+#
+# ### vocabulary
+#
+# All tokens that a model knows, each with a number.
 
 # %% [markdown]
 # ## Z
