@@ -55,7 +55,14 @@ c.ClearSolutions.text_stub = WRITTEN_ANSWER
 
 # submitted/ → autograded/: students' code runs in a box, verdicts are reached outside it (docs/architecture.md).
 c.Autograde.exporter_class = RepairingExporter
-c.Autograde.autograde_preprocessors = [Execute, WriteVerdicts, LimitOutput, SaveGrades, AssignLatePenalties, CheckCellMetadata]
+c.Autograde.autograde_preprocessors = [
+    Execute,
+    WriteVerdicts,
+    LimitOutput,
+    SaveGrades,
+    AssignLatePenalties,
+    CheckCellMetadata,
+]
 # What a submission may use; see `nbgrader autograde --help-all`, Execute, for all limits.
 c.Execute.sandbox = "bwrap"
 c.Execute.seconds_per_cell = 10.0

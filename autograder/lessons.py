@@ -47,7 +47,7 @@ def tag_of(grade_id: str) -> str:
 
 def lesson_of(exercise_id: str) -> Lesson:
     """The lesson that exercise `exercise_id` ("3.2") belongs to."""
-    number = exercise_id.split(".")[0]
+    number = exercise_id.split(".", 1)[0]
     for lesson in LESSONS:
         if str(lesson.number) == number:
             return lesson

@@ -19,7 +19,7 @@ current = Session()
 
 
 def execution() -> str:
-    """"" in a person's notebook, "autograde" under the grader, "validate" under nbgrader's Validate."""
+    """Who runs this: "" for a person, "autograde" for the grader, "validate" for nbgrader's Validate."""
     return os.environ.get("NBGRADER_EXECUTION", "")
 
 
