@@ -258,7 +258,9 @@ def check_cases(rng: Rng) -> list[Case]:
     cases.append(check_case("odd-one-out", "k0*x0 + k1*x1 + x2", draw(3), {"k0": ("engine",), "k1": ("pytorch",)}))
     for n in (1, 2):
         cases.append(check_case("first", f"x0 + x1 + x2 + k{n}*x{n}", draw(3), {f"k{n}": ("engine",)}))
-    cases.append(check_case("first", "x0 + k1*x1 + k2*x2", draw(3), {"k1": ("pytorch",), "k2": ("engine",)}))
+    # The disagreement at input 1 is the first, the one at input 2 the largest.
+    x = [decimal(rng, 1.5, 3), decimal(rng, 0.4, 1.2), decimal(rng, 1.5, 3)]
+    cases.append(check_case("first", "x0 + k1*x1 + x1*5 + k2*x2", x, {"k1": ("pytorch",), "k2": ("engine",)}))
     return cases
 
 
@@ -329,14 +331,20 @@ def _nobody(first: int | None) -> str:
     return "all three agree." if first is None else "there is nobody without whom the other two agree at every input."
 
 
-def wrong_check(name: str, says: str, change: Callable[[dict[str, Any], list[list[float]]], None]) -> Misconception:
-    """gradient_check with one entry of its report made otherwise."""
+def unchanged(report: dict[str, Any], lists: list[list[float]]) -> None:
+    pass
+
+
+def wrong_check(
+    name: str, says: str, change: Callable[[dict[str, Any], list[list[float]]], None] = unchanged, width: float = 2.0
+) -> Misconception:
+    """gradient_check with one entry of its report made otherwise, or with another width than 2h below the quotient."""
 
     def objects() -> tuple[Any, ...]:
         engine = make_engine()
 
         def gradient_check(f: Any, values: Sequence[float], h: float = 1e-6) -> dict[str, Any]:
-            report = right_check(engine, f, values, h)
+            report = right_check(engine, f, values, h, width)
             change(report, [report[n] for n in NAMES])
             return report
 
@@ -345,7 +353,7 @@ def wrong_check(name: str, says: str, change: Callable[[dict[str, Any], list[lis
     return Misconception(name, says, objects, WITNESSES)
 
 
-def right_check(engine: Engine, f: Any, values: Sequence[float], h: float = 1e-6) -> dict[str, Any]:
+def right_check(engine: Engine, f: Any, values: Sequence[float], h: float = 1e-6, width: float = 2.0) -> dict[str, Any]:
     """What 3.7 asks for."""
     import torch
 
@@ -356,7 +364,7 @@ def right_check(engine: Engine, f: Any, values: Sequence[float], h: float = 1e-6
     difference = []
     for i, x in enumerate(values):
         up, down = ([*values[:i], x + s * h, *values[i + 1 :]] for s in (1, -1))
-        difference.append((f(up) - f(down)) / (2 * h))
+        difference.append((f(up) - f(down)) / (width * h))
     tensors = [torch.tensor(float(x), dtype=torch.float64, requires_grad=True) for x in values]
     result = f(tensors)
     if getattr(result, "requires_grad", False):
@@ -372,14 +380,6 @@ def right_check(engine: Engine, f: Any, values: Sequence[float], h: float = 1e-6
     alone = [n for n in NAMES if first is not None and max(apart[n]) <= APART]
     odd = alone[0] if len(alone) == 1 else None
     return report | {"max_disagreement": max(worst), "first": first, "odd_one_out": odd}
-
-
-def _pairwise(lists: Sequence[Sequence[float]], measure: Callable[[float, float], float]) -> float:
-    return max(measure(g, k) for one in lists for other in lists for g, k in zip(one, other, strict=True))
-
-
-def _one_sided(report: dict[str, Any], lists: list[list[float]]) -> None:
-    report["max_disagreement"] = max(relative(g, k) for g, k in zip(lists[0], lists[1], strict=True))
 
 
 def _always_engine(report: dict[str, Any], lists: list[list[float]]) -> None:
@@ -403,15 +403,11 @@ def _from_one(report: dict[str, Any], lists: list[list[float]]) -> None:
         report["first"] += 1
 
 
-def _halved(report: dict[str, Any], lists: list[list[float]]) -> None:
-    report["finite_difference"] = [2 * g for g in report["finite_difference"]]
-
-
 CHECK_MISCONCEPTIONS = (
     wrong_check(
         "missing-two-in-difference",
         "Your finite differences are twice what they should be: from x − h to x + h it is a distance of 2h.",
-        _halved,
+        width=1.0,
     ),
     wrong_check(
         "blames-the-engine",

@@ -208,8 +208,8 @@ def random_graph(
 ) -> tuple[Graph, Numbers, str]:
     """(graph, inputs, sink) with `steps` operations, all of which the sink depends on.
 
-    With `fan_out` some node is used more than once; without it the graph is a tree. Values and adjoints stay of
-    moderate size, away from kinks, and no adjoint of an input is close to 0.
+    With `fan_out` some node is used more than once; without it the graph is a tree. Values are different
+    from node to node, values and adjoints of moderate size and away from kinks, and no adjoint of an input is close to 0.
     """
     while True:
         graph: Graph = {}
@@ -255,6 +255,8 @@ def _is_tame(graph: Graph, numbers: Numbers, sink: str) -> bool:
     except (ValueError, OverflowError, ZeroDivisionError):
         return False
     if any(isinstance(v, complex) or not 0.05 < abs(v) < 50 for v in values.values()):
+        return False
+    if len({round(v, 6) for v in values.values()}) < len(values):
         return False
     found = adjoints(graph, values, sink)
     return all(abs(found[name]) < 200 for name in graph) and all(abs(found[name]) > 0.1 for name in numbers)
