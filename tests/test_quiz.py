@@ -110,6 +110,15 @@ def test_a_minus_that_is_a_sign_stands_close_to_its_number() -> None:
     assert page.count('<mo form="prefix">&#x02212;</mo>') == 2 and page.count("<mo>&#x02212;</mo>") == 2
 
 
+def test_an_option_that_is_a_formula_has_a_label_in_words() -> None:
+    page = quiz_html("3.x", parse(r"""
+        ? q
+        ( ) $\frac{\partial L}{\partial v} = \bar w \cdot 2$ :: c
+        (x) it is $x$ :: d"""))  # fmt: skip
+    assert 'aria-label="∂L over ∂v = w bar times 2"' in page and page.count("<input") == 2
+    assert page.count("aria-label") == 2  # the quiz's own, and the formula's
+
+
 def test_markup_in_a_question_stays_text() -> None:
     page = quiz_html("3.x", parse("? is <img src=x onerror=alert(1)> < 3\n( ) <b>a</b> :: c\n(x) b :: d"))
     assert "<img" not in page and "<b>a" not in page and "&lt;img" in page

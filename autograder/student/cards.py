@@ -109,12 +109,12 @@ def _picture(verdict: Verdict) -> str:
     if not verdict.picture or not verdict.picture.get("nodes"):
         return ""
     try:
-        svg = pictures.graph_svg(verdict.picture)
+        drawing = pictures.draw(verdict.picture)
     except Exception:  # a card without its picture still tells the verdict
         return ""
     title = str(verdict.picture.get("title") or "")
     caption = f"<figcaption>{escape(title)}</figcaption>" if title else ""
-    return f'<figure class="bp-graph" tabindex="0" role="group" aria-label="The failing graph">{caption}{svg}</figure>'
+    return f'<figure>{caption}<div class="bp-graph"{drawing.window}>{drawing.svg()}</div></figure>'
 
 
 def _parts(verdict: Verdict) -> str:

@@ -31,6 +31,7 @@ from autograder.student.layout import Point, Wire
 ROW = 17.0
 HEADER = 25.0
 MOST_DOTS = 5
+SMALLEST = 0.7  # a drawing wider than its column is made smaller, down to this
 MANY = 24  # nodes above which a drawing is made smaller
 FLAG, FLAG_WIDTH = 20.0, 118.0  # the words above the node that departs first
 MONO = 7.25  # width of a character of 12 px monospace
@@ -69,7 +70,9 @@ def figure(picture: Mapping[str, Any], said: str = "") -> str:
     """A picture as a self-contained piece of HTML."""
     caption = f"<figcaption>{escape(str(picture.get('title') or ''))}</figcaption>" if picture.get("title") else ""
     note = f'<p class="bp-said">{escape(said)}</p>' if said else ""
-    return theme.piece("graph", f"<figure>{caption}{graph_svg(picture)}{note}</figure>", ("graph",))
+    drawing = draw(picture)
+    body = f"<figure>{caption}{drawing.svg()}{note}</figure>"
+    return theme.piece("graph", body, ("graph",), attributes=drawing.window)
 
 
 # numbers
@@ -304,6 +307,16 @@ class Drawing:
     height: float
     picture: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def scale(self) -> float:
+        return 1.0 if len(self.boxes) <= MANY else 0.78
+
+    @property
+    def window(self) -> str:
+        """Attributes of the block around the drawing: where it scrolls, keys must be able to scroll it too."""
+        fits = self.width * SMALLEST <= 800 and self.height * self.scale <= 880
+        return "" if fits else ' tabindex="0" role="group" aria-label="Graph"'
+
     def svg(self, over_edges: str = "") -> str:
         """The drawing; `over_edges` is laid over the edges and under the nodes."""
         margin = 5.0
@@ -323,10 +336,9 @@ class Drawing:
         ]
         width, height = self.width + 2 * margin, self.height + 2 * margin
         title = escape(str(self.picture.get("title") or "Computational graph"))
-        scale = 1.0 if len(self.boxes) <= MANY else 0.78
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{_f(width * scale)}" height="{_f(height * scale)}" '
-            f'style="min-width:{_f(width * 0.7)}px" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{_f(width * self.scale)}" height="{_f(height * self.scale)}" '
+            f'style="min-width:{_f(width * SMALLEST)}px" '
             f'viewBox="{_f(-margin)} {_f(-margin)} {_f(width)} {_f(height)}"><title>{title}</title>'
             f"<desc>{escape(describe(self.picture))}</desc>{''.join(wires)}{over_edges}{''.join(nodes)}</svg>"
         )

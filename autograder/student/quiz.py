@@ -162,7 +162,7 @@ def quiz_html(name: str, questions: list[Question]) -> str:
         for k, option in enumerate(question.options, 1):
             key = f"{unique}-{number}-{k}"
             options.append(
-                f'<div class="bp-option"><label><input type="{kind}" name="{unique}-{number}" value="{k}">'
+                f'<div class="bp-option"><label><input type="{kind}" name="{unique}-{number}" value="{k}"{_spoken(option.text)}>'
                 f'<span>{inline(option.text)}</span></label><div class="bp-why" id="{key}"></div></div>'
             )
         count = len(questions)
@@ -187,6 +187,17 @@ def quiz_html(name: str, questions: list[Question]) -> str:
         script="quiz.js",
         attributes=f' role="group" aria-label="{label}" data-answers="{packed}"',
     )
+
+
+def _spoken(text: str) -> str:
+    """A label in words for an option that is a formula and nothing else: not every reader makes a name of MathML."""
+    formula = re.fullmatch(r"\$([^$]+)\$", text.strip())
+    if not formula:
+        return ""
+    words = formula[1]
+    for pattern, word in _WORDS:
+        words = re.sub(pattern, word, words)
+    return f' aria-label="{html.escape(" ".join(words.split()), quote=True)}"'
 
 
 def _markdown() -> tuple[Callable[[str], str], Callable[[str], str]]:
@@ -217,6 +228,16 @@ def _markdown() -> tuple[Callable[[str], str], Callable[[str], str]]:
     return math_kept(markdown.renderInline), math_kept(markdown.render)
 
 
+_WORDS = (
+    (r"\\[td]?frac\{([^{}]*)\}\{([^{}]*)\}", r" \1 over \2 "),
+    (r"\\bar\{?\s*(\w)\}?", r" \1 bar "),
+    (r"\\partial\s*", "∂"),
+    (r"\\cdot", " times "),
+    (r"\\(?:left|right|,|;|!|quad|text|mathrm)", " "),
+    (r"\\(?:rightarrow|to)", " to "),
+    (r"\\(\w+)", r" \1 "),
+    (r"[{}]", " "),
+)
 # A minus after another operator, a comma or an opening bracket is a sign: no space after it.
 _SIGN = re.compile(r"(<mo[^>]*>(?!&#x00029;|&#x0005D;|&#x0007C;|[)\]!|])[^<]*</mo>)<mo>&#x02212;</mo>")
 _MATH = re.compile(r"(?P<code>```.*?```|`[^`\n]*`|\\\$)|\$\$(?P<block>.+?)\$\$|\$(?P<line>[^$\n]+?)\$", re.DOTALL)
