@@ -30,7 +30,8 @@ c = get_config()
 # nbgrader starts `alembic` by name when it makes a gradebook: it must be found where the environment is not activated.
 os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)])
 
-# The course. The gradebook is gradebook.db in this folder, nbgrader's own default.
+# The course. The gradebook is gradebook.db in this folder, and the exchange is off as long as its folder does not
+# exist: both are nbgrader's own defaults.
 c.CourseDirectory.course_id = "backward-pass"
 c.CourseDirectory.root = str(Path(__file__).resolve().parent)
 # Stock nbgrader copies everything beside a source notebook to students: the .py there is the lesson with its solutions.
