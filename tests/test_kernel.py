@@ -24,8 +24,8 @@ from autograder.grading.kernel import CellJob, CellRun, Kernel, Limits
 pytestmark = pytest.mark.bubblewrap
 
 LIMITS = Limits(
-    seconds_per_cell=1.0,
-    seconds_total=20.0,
+    seconds_per_cell=30.0,  # a busy machine is no fault of the cell's; what is meant to time out says so itself
+    seconds_total=90.0,
     memory_bytes=400 << 20,
     output_bytes=20_000,
     evidence_bytes=50_000,
@@ -53,11 +53,21 @@ def either(request: pytest.FixtureRequest) -> Kernel:
 
 
 def jobs(*sources: str | CellJob) -> list[CellJob]:
-    return [s if isinstance(s, CellJob) else CellJob(f"c{i}", textwrap.dedent(s)) for i, s in enumerate(sources)]
+    return [s if isinstance(s, CellJob) else cell(s, f"c{i}") for i, s in enumerate(sources)]
 
 
-def check(source: str, cases: list[dict] | None = None, exercise: str = "3.1", id: str = "check") -> CellJob:
-    return CellJob(id, textwrap.dedent(source), exercise, cases if cases is not None else [{"x": 1}])
+def cell(source: str, id: str = "cell", seconds: float | None = None) -> CellJob:
+    return CellJob(id, textwrap.dedent(source), seconds=seconds)
+
+
+def check(
+    source: str,
+    cases: list[dict] | None = None,
+    exercise: str = "3.1",
+    id: str = "check",
+    seconds: float | None = None,
+) -> CellJob:
+    return CellJob(id, textwrap.dedent(source), exercise, cases if cases is not None else [{"x": 1}], seconds)
 
 
 def text(run: CellRun, name: str = "stdout") -> str:
@@ -191,7 +201,8 @@ DEADLY = {
 def test_a_deadly_cell_costs_itself_alone(either: Kernel, name: str) -> None:
     """The cells before it are run again without it, so that the cells after it find their names."""
     source, status, detail = DEADLY[name]
-    runs = either.run(jobs("print('before'); x = [1]", source, "x.append(2); print(x)"))
+    bad = cell(source, seconds=1.0 if status == "timeout" else None)
+    runs = either.run(jobs("print('before'); x = [1]", bad, "x.append(2); print(x)"))
     assert [run.status for run in runs] == ["ok", status, "ok"]
     assert runs[1].detail.startswith(detail)
     assert runs[1].outputs[-1]["output_type"] == "error"
@@ -205,17 +216,12 @@ def test_a_deadly_function_costs_its_check_alone(kernel: Kernel, name: str) -> N
     runs = kernel.run(
         jobs(
             "import os; pid = os.getpid(); f = lambda x: x",
-            check(source, id="bad"),
+            check(source, id="bad", seconds=1.0 if status == "timeout" else None),
             check(GRADE, id="good"),
             "print(os.getpid() == pid)",
         )
     )
-    assert [run.status for run in runs] == [
-        "ok",
-        status if "GiB" not in name and "list" not in name else "memory",
-        "ok",
-        "ok",
-    ]
+    assert [run.status for run in runs] == ["ok", status, "ok", "ok"]
     assert runs[1].detail.startswith(detail)
     assert evidence(runs[2]) == ["[1]"]
     assert text(runs[3]) == "True\n"
@@ -337,7 +343,9 @@ FLOODS = {
 @pytest.mark.parametrize("name", FLOODS)
 def test_a_flood_is_cut_and_said_to_be(kernel: Kernel, name: str) -> None:
     source, status = FLOODS[name]
-    runs = kernel.run(jobs(source, "print('next')", check(source + "\n0.0" if "!" not in source else "0.0")))
+    seconds = 1.0 if status == "timeout" else None
+    again = check(source + "\n0.0" if "!" not in source else "0.0", seconds=seconds)
+    runs = kernel.run(jobs(cell(source, seconds=seconds), "print('next')", again))
     assert runs[0].status == status, runs[0].detail
     assert len(json.dumps(runs[0].outputs)) < 4 * LIMITS.output_bytes
     if status == "ok" and name != "nested json":
@@ -452,7 +460,13 @@ FORGERIES = {
 @pytest.mark.parametrize("name", FORGERIES)
 def test_forged_answers_spoil_their_own_submission_at_most(kernel: Kernel, name: str) -> None:
     runs = kernel.run(
-        jobs(SPEAKS + "\ndef f(x): return x", FORGERIES[name], "print('after')", check(GRADE), "print('end')")
+        jobs(
+            SPEAKS + "\ndef f(x): return x",
+            cell(FORGERIES[name], "c1", seconds=3.0),
+            cell("print('after')", "c2", seconds=3.0),
+            check(GRADE, seconds=3.0),
+            cell("print('end')", "c4", seconds=3.0),
+        )
     )
     assert [run.id for run in runs] == ["c0", "c1", "c2", "check", "c4"]
     assert evidence(runs[3]) in ([], ["[1]"])
@@ -502,7 +516,8 @@ print(found)
 
 def test_the_time_of_a_submission_is_bounded(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel, "limits", replace(LIMITS, seconds_total=1.5))
-    runs = kernel.run(jobs("while True: pass", "while True: pass", "print('late')", check("0.0")))
+    loop = cell("while True: pass", seconds=1.0)
+    runs = kernel.run(jobs(loop, loop, "print('late')", check("0.0")))
     assert [run.status for run in runs] == ["timeout", "timeout", "skipped", "skipped"]
     assert runs[1].detail == "was stopped: the notebook had used up its 1.5 s"
     assert runs[2].detail == "was not run: the notebook had used up its 1.5 s"
@@ -517,7 +532,7 @@ def test_restarts_are_bounded(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_cell_may_have_a_time_limit_of_its_own(kernel: Kernel) -> None:
     slow = "import time; time.sleep(1.3)"
-    runs = kernel.run([CellJob("a", slow, seconds=5.0), CellJob("b", slow), check(slow, id="c")])
+    runs = kernel.run([cell(slow), cell(slow, seconds=1.0), check(slow, seconds=1.0)])
     assert [run.status for run in runs] == ["ok", "timeout", "timeout"]
 
 
@@ -571,9 +586,9 @@ def test_nothing_outlives_a_grader_that_is_killed(sandbox: str, victim: str) -> 
         assert grader.stdout is not None
         helper = int(grader.stdout.readline())
         try:
-            assert _within(5.0, lambda: len(_running(marker)) == 2)
+            assert _within(30.0, lambda: len(_running(marker)) == 2)
             os.kill(helper if victim == "helper" else grader.pid, signal.SIGKILL)
-            assert _within(5.0, lambda: set(_running(marker)) <= {grader.pid})
+            assert _within(30.0, lambda: set(_running(marker)) <= {grader.pid})
         finally:
             for pid in _running(marker):
                 os.kill(pid, signal.SIGKILL)
