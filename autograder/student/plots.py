@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from autograder.student import session
 
-# After Okabe and Ito: told apart by readers with any colour vision, and by lightness in print; their yellow is left
-# out because it vanishes on paper.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+# After Okabe and Ito, told apart by readers with any colour vision; the light ones are darkened until every line has
+# 3:1 against the paper, and yellow is left out.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#A8527F", "#000000", "#8C6A00", "#3A8FC4")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 PAPER, INK, SOFT, GRID = "#fcfcfb", "#1a1f26", "#56606b", "#dfe3e7"
 
