@@ -46,7 +46,7 @@ def judge(
     kinds = {error.get("kind") for error in errors}
     if len(errors) == len(observations) and kinds == {ev.UNANSWERED}:
         other = stub_of_another(exercise, errors[0])
-        verdict.status = ERROR if other else UNANSWERED
+        verdict.status = UNANSWERED
         for blank in parts:
             blank.message = ""
         verdict.message = needs_other(exercise, other, errors[0]) if other else unanswered(exercise, errors[0])

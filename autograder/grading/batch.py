@@ -11,6 +11,7 @@ import copy
 import fcntl
 import hashlib
 import json
+import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -106,12 +107,22 @@ def _client(workers: int, scheduler: str | None) -> Iterator[Any]:
         finally:
             client.close()
         return
+    # Nobody looks at an in-process cluster from outside: its status pages, which Dask insists on, close at once.
+    nowhere = "127.0.0.1:0"
     with (
         LocalCluster(
-            n_workers=1, threads_per_worker=workers, processes=False, dashboard_address=None, memory_limit=None
+            n_workers=1,
+            threads_per_worker=workers,
+            processes=False,
+            dashboard_address=nowhere,
+            worker_dashboard_address=nowhere,
+            memory_limit=None,
+            silence_logs=logging.CRITICAL,
         ) as cluster,
         Client(cluster) as client,
     ):
+        for server in (cluster.scheduler, *cluster.workers.values()):
+            server.http_server.stop()
         try:
             yield client
         finally:

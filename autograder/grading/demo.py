@@ -17,7 +17,7 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 
 from autograder.authoring.source import SOLUTION, Source, read
-from autograder.grading.course import course_root, release_path
+from autograder.grading.course import CourseError, course_root, release_path
 from autograder.lessons import find, grade_id, tag_of
 
 LESSON = "3-reverse-mode"
@@ -27,11 +27,11 @@ import math
 
 
 class Value:
-    """My own engine: each node keeps a closure, and its parents in a set."""
+    """My own engine: each node keeps a closure without arguments, and its parents in a list."""
 
     def __init__(self, data, parents=()):
         self.data, self.grad = data, 0.0
-        self._parents, self._backward = set(parents), lambda: None
+        self._parents, self._backward = list(parents), lambda: None
 
     def _make(self, data, *pairs):
         out = Value(data, [p for p, _ in pairs])
@@ -157,8 +157,8 @@ class Value:
 
 COUNTING = """
 def edge_visits(root):
-    links = sum(len(node.links) for node in topological_order(root))
-    return links, links  # backward walks every list of links once
+    edges = sum(len(node._parents) for node in topological_order(root))
+    return edges, edges  # my backward goes once through every list of parents
 """
 
 ELSEWHERE = "# All of this is in my class Value above.\n"
@@ -201,7 +201,7 @@ def filled(notebook: NotebookNode, texts: Mapping[str, str]) -> NotebookNode:
 def _own_engine(right: Mapping[str, str], engine: str) -> dict[str, str]:
     """Answers of somebody who wrote a whole class of their own in the first answer cell."""
     texts = dict(right)
-    texts["3.1-solution"] = engine
+    texts["3.1-solution"], texts["3.10-solution"] = engine, COUNTING
     for tag in right:
         if tag.startswith(("3.2-", "3.4-")):
             texts[tag] = ELSEWHERE
@@ -215,7 +215,7 @@ def class_of_ten(right: Mapping[str, str]) -> dict[str, dict[str, str]]:
     return {
         "ada": {**right, **written},
         "blaise": {**_own_engine(right, CLOSURES), **written},
-        "chen": {**_own_engine(right, TABLES), "3.10-solution": COUNTING, **written},
+        "chen": {**_own_engine(right, TABLES), **written},
         "dorothy": one_rule,
         "emil": {},
         "fatima": {**right, "3.1-solution": right["3.1-solution"].replace("+=", "="), **written},
@@ -258,38 +258,45 @@ def make_class(folder: Path, root: Path, students: Mapping[str, Mapping[str, str
         nbformat.write(filled(release, texts), path)
 
 
+def make_course(folder: Path, root: Path) -> None:
+    """A course folder of its own, with lesson 3 and a class that has handed it in.
+
+    Raises:
+        CourseError: the lesson has not been built.
+    """
+    lesson = find(LESSON)
+    text = root / "source" / lesson.name / f"{lesson.notebook}.py"
+    built = text.with_suffix(".ipynb")
+    if not built.is_file():
+        raise CourseError(f"Lesson {lesson.name} has not been built here. Run: autograder build")
+    (folder / "source" / lesson.name).mkdir(parents=True)
+    shutil.copy(root / "nbgrader_config.py", folder)
+    shutil.copy(built, folder / "source" / lesson.name)
+    nbgrader(folder, "generate_assignment", lesson.name, "--force")
+    make_class(folder, folder, class_of_ten(answers(read(text))))
+
+
 def run(folder: Path) -> int:
     """The round in `folder`, which is made anew. Returns an exit status."""
-    root, lesson = course_root(), find(LESSON)
-    source = read(root / "source" / lesson.name / f"{lesson.notebook}.py")
-    instructors = root / "source" / lesson.name / f"{lesson.notebook}.ipynb"
-    if not instructors.is_file():
-        print("The lesson has not been built here. Run: autograder build")
-        return 2
+    root = course_root()
     if folder.exists():
         if folder.resolve() == root or not (folder / ".demo").is_file():
             print(f"{folder} exists and is no demo. Name a folder that does not exist.")
             return 2
         shutil.rmtree(folder)
-    (folder / "source" / lesson.name).mkdir(parents=True)
+    print(f"A course with a made-up class of ten, in {folder}/\n")
+    make_course(folder, root)
     (folder / ".demo").touch()
-    shutil.copy(root / "nbgrader_config.py", folder)
-    shutil.copy(instructors, folder / "source" / lesson.name)
-    students = class_of_ten(answers(source))
-
-    print(f"A course for a made-up class of {len(students)} in {folder}/\n")
-    _nbgrader(folder, "generate_assignment", lesson.name, "--force")
-    make_class(folder, folder, students)
-    print(f"  {len(students)} submissions in {folder}/submitted/")
-    _nbgrader(folder, "autograde", lesson.name, "--Execute.seconds_per_cell=3")
-    _mark_written(folder, "ada")
-    _nbgrader(folder, "generate_feedback", lesson.name)
-    _nbgrader(folder, "export")
+    print(f"  (ten submissions in {folder}/submitted/)")
+    nbgrader(folder, "autograde", LESSON, "--Execute.seconds_per_cell=3")
+    mark_written(folder, "ada")
+    nbgrader(folder, "generate_feedback", LESSON)
+    nbgrader(folder, "export")
     _print_marks(folder)
     return 0
 
 
-def _nbgrader(folder: Path, *arguments: str) -> None:
+def nbgrader(folder: Path, *arguments: str) -> None:
     """One stock nbgrader command, its log shown only when it fails."""
     print(f"  nbgrader {' '.join(arguments)}", flush=True)
     # nbgrader looks for alembic on PATH when it makes a gradebook
@@ -306,16 +313,16 @@ def _nbgrader(folder: Path, *arguments: str) -> None:
         raise SystemExit(f"nbgrader {arguments[0]} failed:\n{done.stdout}{done.stderr}")
 
 
-def _gradebook(folder: Path):  # type: ignore[no-untyped-def]
+def open_gradebook(folder: Path):  # type: ignore[no-untyped-def]
     from nbgrader.api import Gradebook
 
     return Gradebook(f"sqlite:///{folder.resolve() / 'gradebook.db'}")
 
 
-def _mark_written(folder: Path, student: str) -> None:
+def mark_written(folder: Path, student: str) -> None:
     """What a grader does in the formgrader: read one written answer, give it marks and a comment."""
     lesson = find(LESSON)
-    with _gradebook(folder) as gradebook:
+    with open_gradebook(folder) as gradebook:
         grade = gradebook.find_grade(grade_id("3.written"), lesson.notebook, lesson.name, student)
         grade.manual_score, grade.needs_manual_grade = 4.0, False
         comment = gradebook.find_comment(grade_id("3.written"), lesson.notebook, lesson.name, student)
@@ -332,7 +339,7 @@ def _print_marks(folder: Path) -> None:
     table = Table(title=f"\n{lesson.title}", title_justify="left")
     for column in ("student", "marks", "what was seen", "feedback"):
         table.add_column(column)
-    with _gradebook(folder) as gradebook:
+    with open_gradebook(folder) as gradebook:
         for submission in sorted(gradebook.assignment_submissions(lesson.name), key=lambda s: s.student.id):
             student = submission.student.id
             feedback = folder / "feedback" / student / lesson.name / f"{lesson.notebook}.html"

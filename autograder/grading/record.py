@@ -121,13 +121,14 @@ class Recorder:
             .one_or_none()
         )
         if found is None:
-            found = SubmittedAssignment(assignment=self.assignment, student_id=student, timestamp=timestamp)
-            for master in self.assignment.notebooks:
-                submitted = SubmittedNotebook(notebook=master, assignment=found)
-                for cell in [*master.grade_cells, *master.task_cells]:
-                    Grade(cell_id=cell.id, notebook=submitted)
-                for cell in [*master.solution_cells, *master.task_cells]:
-                    Comment(cell_id=cell.id, notebook=submitted)
+            with self.db.no_autoflush:
+                found = SubmittedAssignment(assignment=self.assignment, student_id=student, timestamp=timestamp)
+                for master in self.assignment.notebooks:
+                    submitted = SubmittedNotebook(notebook=master, assignment=found)
+                    for cell in [*master.grade_cells, *master.task_cells]:
+                        Grade(cell_id=cell.id, notebook=submitted)
+                    for cell in [*master.solution_cells, *master.task_cells]:
+                        Comment(cell_id=cell.id, notebook=submitted)
             self.db.add(found)
             self.db.flush()
         elif timestamp is not None:
@@ -136,7 +137,8 @@ class Recorder:
 
     def _marks(self, submitted: SubmittedNotebook, notebook: NotebookNode) -> None:
         """As nbgrader's SaveAutoGrades does it, and the step SaveGrades beside it."""
-        names = {cell.id: cell.name for cell in self.master.base_cells}
+        master = self.master
+        names = {cell.id: cell.name for cell in (*master.grade_cells, *master.solution_cells, *master.task_cells)}
         grades: Mapping[str, Grade] = {names[grade.cell_id]: grade for grade in submitted.grades}
         comments: Mapping[str, Comment] = {names[comment.cell_id]: comment for comment in submitted.comments}
         for cell in notebook.cells:
