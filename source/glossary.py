@@ -414,6 +414,10 @@
 # ### root
 #
 # The node from which a backward pass starts, usually the loss.
+#
+# ### rounding error
+#
+# The difference between a number and the nearest one that the machine can hold, about $10^{-16}$ of its size for float64. Subtracting nearly equal numbers makes it count; see [finite differences](#finite-differences).
 
 # %% [markdown]
 # ## S
@@ -433,6 +437,10 @@
 # ### sink
 #
 # A node without children: an arrow ends there and none begins.
+#
+# ### slot
+#
+# A place for one operand of an operation. $a\cdot a$ has two slots, both filled by $a$: two edges, two local derivatives.
 #
 # ### softmax
 #
@@ -476,6 +484,10 @@
 # ### training set
 #
 # The examples that the parameters are fitted to.
+#
+# ### truncation error
+#
+# What an approximation leaves out. The central difference leaves out about $h^2 f'''(x)/6$; smaller steps make it smaller.
 
 # %% [markdown]
 # ## U

@@ -112,7 +112,7 @@ show_data_graph(first, {"a": 2.0, "b": -1.0})
 # %% [markdown]
 # *Read it from left to right. Each box is a [node](../glossary.ipynb#node): one number. Boxes without an arrow into them are inputs. An [edge](../glossary.ipynb#edge) $a \to v$ says that $v$ is computed directly from $a$.* Add a step of your own, change the inputs, run it again.
 #
-# This drawing is a [computational graph](../glossary.ipynb#computational-graph). Every model of this course is one, only larger. Now put a number on each edge: *how far does the node at the tip move when the node at the foot is nudged, and everything else at the tip stays still?*
+# This drawing is a [computational graph](../glossary.ipynb#computational-graph). Every model of this course is one, only larger. Now put a number on each edge: *how many times as far does the node at the tip move, when the node at the foot is nudged and whatever else goes into the tip is held still?*
 
 # %%
 show_data_graph(first, {"a": 2.0, "b": -1.0}, sink="v", slopes=True)
@@ -370,7 +370,7 @@ grade("1.2", squared_error_step)
 #
 # $$u = a\cdot b,\qquad v = u + a,\qquad w = \tanh b,\qquad L = v\cdot w.$$
 #
-# Some words. If there is an edge $u \to v$, then $u$ is a [parent](../glossary.ipynb#parent) of $v$ and $v$ a [child](../glossary.ipynb#child) of $u$. A node without parents is a [source](../glossary.ipynb#source), one without children a [sink](../glossary.ipynb#sink). A node with several children has [fan-out](../glossary.ipynb#fan-out). A node has one *slot* for each thing that goes into it; in $a\cdot a$ the node $a$ fills two slots, and two edges lead from it.
+# Some words. If there is an edge $u \to v$, then $u$ is a [parent](../glossary.ipynb#parent) of $v$ and $v$ a [child](../glossary.ipynb#child) of $u$. A node without parents is a [source](../glossary.ipynb#source), one without children a [sink](../glossary.ipynb#sink). A node with several children has [fan-out](../glossary.ipynb#fan-out). A node has one [slot](../glossary.ipynb#slot) for each thing that goes into it; in $a\cdot a$ the node $a$ fills two slots, and two edges lead from it.
 #
 # Nobody promises that steps are listed in a useful order. A list in which **every parent stands before its child** is a [topological order](../glossary.ipynb#topological-order). Along such a list, whatever a step needs has been computed when its turn comes.
 
@@ -930,8 +930,8 @@ if not quiet():
     fig, ax = plt.subplots()
     many, h = np.linspace(-0.5, 2.5, 100), 1.0
     ax.plot(many, f(many), marker="", label="$f(w) = (2w - 6)^2$")
-    ax.plot([w, w + h], [f(w), f(w + h)], label=f"one-sided, h = 1: slope {f(w + h) - f(w):.0f}")
-    ax.plot([w - h, w + h], [f(w - h), f(w + h)], label=f"central, h = 1: slope {(f(w + h) - f(w - h)) / 2:.0f}")
+    ax.plot([w, w + h], [f(w), f(w + h)], label=f"one-sided, h = 1: slope −{abs(f(w + h) - f(w)):.0f}")
+    ax.plot([w - h, w + h], [f(w - h), f(w + h)], label=f"central, h = 1: slope −{abs(f(w + h) - f(w - h)) / 2:.0f}")
     ax.plot(many, f(w) - 16 * (many - w), marker="", label="tangent: slope −16")
     ax.set(xlabel="$w$ (parameter)", ylabel="loss")
     ax.set_title("Looking to both sides cancels the bend")
@@ -939,7 +939,7 @@ if not quiet():
     plt.show()
 
 # %% [markdown]
-# *The dashed line through both neighbours is parallel to the tangent, even at $h = 1$. The one-sided line is not.*
+# *The line through both neighbours is parallel to the tangent, even at $h = 1$. The one-sided line is not.*
 #
 # When are two numbers close enough? Between 1000 and 1001 a difference of 1 is little; between 0.5 and 1.5 it is a lot. And $10^{-9}$ against $2\cdot 10^{-9}$ is harmless, although one is twice the other. The [relative error](../glossary.ipynb#relative-error) that this course uses respects all three:
 #
@@ -1033,9 +1033,9 @@ grade("1.7", central_difference, numerical_gradient, relative_error)
 #
 # Should $h$ not be as small as possible? Two errors pull in opposite directions.
 #
-# **Truncation.** $f$ is no straight line between the two points. The one-sided error is about $\frac h2 f''(x)$: ten times smaller $h$, ten times smaller error. Centrally the bend cancels and about $\frac{h^2}6 f'''(x)$ remains: ten times smaller $h$, a hundred times smaller error.
+# **[Truncation](../glossary.ipynb#truncation-error).** $f$ is no straight line between the two points. The one-sided error is about $\frac h2 f''(x)$: ten times smaller $h$, ten times smaller error. Centrally the bend cancels and about $\frac{h^2}6 f'''(x)$ remains: ten times smaller $h$, a hundred times smaller error.
 #
-# **Rounding.** A float64 has about 16 digits. $f(x + h)$ and $f(x - h)$ are almost equal, so their first digits cancel when they are subtracted, and only a few are left. Then these are divided by a tiny number. That error is about $\varepsilon\,|f(x)|/h$ with $\varepsilon \approx 2\cdot 10^{-16}$: ten times smaller $h$, ten times *larger* error.
+# **[Rounding](../glossary.ipynb#rounding-error).** A float64 has about 16 digits. $f(x + h)$ and $f(x - h)$ are almost equal, so their first digits cancel when they are subtracted, and only a few are left. Then these are divided by a tiny number. That error is about $\varepsilon\,|f(x)|/h$ with $\varepsilon \approx 2\cdot 10^{-16}$: ten times smaller $h$, ten times *larger* error.
 #
 # The function to try is $e^x$ at $x = 1$, whose derivative we know: $e = 2.718281828\ldots$
 
