@@ -112,50 +112,66 @@ def ladder() -> Case:
     graph = {"u0": ["input", [], 1.0]} | {f"u{i}": ["+", [f"u{i - 1}"] * 2, 1.0] for i in range(1, RUNGS + 1)}
     case = {"part": "work", "text": f"{RUNGS} times u ← u + u", "graph": graph, "sink": f"u{RUNGS}",
             "inputs": {"u0": 1.5}, "size": 100.0}  # fmt: skip
-    return seeded(case, {"u0": 2.0})
+    return seeded(case, {"u0": 1.0})
+
+
+def chain(rng: Rng, steps: int) -> Case:
+    """Functions of one input after one another, listed in a wrong order."""
+    names = [f"v{k}" for k in range(1, steps + 1)]
+    inner = ["x", *names[:-1]]
+    functions = [rng.choice(("tanh", "neg", "exp")) for _ in names]
+    text = "; ".join(
+        f"{n} = -{p}" if op == "neg" else f"{n} = {op}({p})" for n, p, op in zip(names, inner, functions, strict=True)
+    )
+    return shuffled(rng, graph_case("order", text, {"x": decimal(rng, 0.3, 0.9)}))
+
+
+def shuffled(rng: Rng, case: Case) -> Case:
+    names = list(case["graph"])
+    while _is_ordered(case["graph"], names):
+        rng.shuffle(names)
+    return {**case, "graph": {name: case["graph"][name] for name in names}}
 
 
 def pass_worked() -> list[Case]:
-    example = graph_case("example", RUNNING, {"a": 2.0, "b": -1.0})
+    at = graph_case("example", RUNNING, {"a": 2.0, "b": -1.0})
     other = graph_case("example", RUNNING, {"a": 1.5, "b": -0.7})
-    shuffled = graph_case("order", "u = x*y; v = tanh(u); L = v*z", {"x": 1.5, "y": -0.4, "z": 2.0})
-    shuffled["graph"] = {name: shuffled["graph"][name] for name in ("L", "u", "z", "v", "x", "y")}
     return [
-        seeded(example, {"a": 1.0}),
-        seeded(example, {"b": 1.0}),
-        seeded(example, {"a": 3.0, "b": -2.0}),
-        seeded(other, {"a": 1.0, "b": 0.0}),
-        seeded(other, {"b": 1.0}),
+        *(seeded(case, {"a": a, "b": 1.0 - a}) for case in (at, other) for a in (1.0, 0.0)),
+        seeded({**at, "part": "seed"}, {"b": 1.0}),
+        seeded({**at, "part": "seed"}, {"a": 3.0, "b": -2.0}),
         seeded(graph_case("slots", "y = x*x", {"x": 3.0}), {"x": 1.0}),
-        seeded(graph_case("slots", "u = a + a; v = u*u; L = v - u", {"a": 1.5}), {"a": 2.0}),
-        seeded(shuffled, {"x": 1.0, "z": -2.0}),
+        seeded(graph_case("slots", "u = a + a; v = u*u; L = v - u", {"a": 1.5}), {"a": 1.0}),
+        seeded(chain(random.Random(2), 4), {"x": 1.0}),
         ladder(),
     ]
 
 
 def pass_cases(rng: Rng) -> list[Case]:
-    def seed_for(inputs: Mapping[str, float]) -> dict[str, float]:
+    def one(case: Case) -> Case:
+        """Seeded at one input, the others named and at rest."""
+        chosen = rng.choice(list(case["inputs"]))
+        return seeded(case, {name: float(name == chosen) for name in case["inputs"]})
+
+    def any_seed(case: Case) -> Case:
         rates: dict[str, float] = {}
-        for name in inputs:
+        for name in case["inputs"]:
             rates[name] = rate(rng, rates.values())
-        if len(rates) > 1 and rng.random() < 0.5:
+        if rng.random() < 0.5:
             del rates[rng.choice(list(rates))]
-        return rates
+        return seeded(case, rates)
 
     at = {"a": decimal(rng, 0.5, 2), "b": rng.choice((1, -1)) * decimal(rng, 0.4, 1.5)}
-    cases = [
-        graph_case("example", RUNNING, at),
-        *(drawn_case("example", *random_graph(rng, 2, n, ("+", "-", "*", "/", *UNARY), fan_out=False)) for n in (3, 5)),
-        graph_case("slots", "u = a*b; v = u*u; L = v + u", at),
-        *(drawn_case("slots", *random_graph(rng, 2, n, ("+", "-", "*", "tanh", "relu"))) for n in (4, 6, 9)),
+    all_operations = ("+", "-", "*", "/", *UNARY)
+    trees = [drawn_case("example", *random_graph(rng, 2, n, all_operations, fan_out=False)) for n in (3, 5)]
+    directions = [drawn_case("seed", *random_graph(rng, n, 4, all_operations, fan_out=False)) for n in (2, 3)]
+    twice = [drawn_case("slots", *random_graph(rng, 2, n, ("+", "-", "*", "tanh", "relu"))) for n in (4, 6, 9)]
+    cases = [graph_case("example", RUNNING, at), *trees, graph_case("slots", "u = a*b; v = u*u; L = v + u", at), *twice]
+    return [
+        *(one(case) for case in cases),
+        *(any_seed(case) for case in (graph_case("seed", RUNNING, at), *directions)),
+        *(one(chain(rng, steps)) for steps in (4, 6)),
     ]
-    for steps in (4, 6):
-        case = drawn_case("order", *random_graph(rng, 3, steps, ("+", "*", "tanh", "neg"), fan_out=False))
-        names = list(case["graph"])
-        while _is_ordered(case["graph"], names):
-            rng.shuffle(names)
-        cases.append({**case, "graph": {name: case["graph"][name] for name in names}})
-    return [seeded(case, seed_for(case["inputs"])) for case in cases]
 
 
 def _is_ordered(graph: Mapping[str, Any], names: Sequence[str]) -> bool:
@@ -174,6 +190,8 @@ def judge_pass(case: Case, seen: Any) -> Finding | None:
     if "raised" in seen:
         line = f"\n    {seen['line']}" if seen["line"] else ""
         return Finding(f"{case['says']}: your function raised {seen['raised']}.{line}", where="work", size=case["size"])
+    if case["part"] == "work" and all(is_number(seen.get(name)) and seen[name] != 0 for name in case["graph"]):
+        return None  # whether the numbers are right, the other parts say
     values, right = right_tangents(case["graph"], case["inputs"], case["seed"])
     graph = from_json(case["graph"])
     for name in order(graph):
@@ -205,6 +223,7 @@ Dual = tuple[float, float]  # value, tangent
 Peers = Sequence[tuple[str, Mapping[str, float]]]  # (text, {name: the constant that it stands for})
 
 MINUS: Mapping[str, float] = {"k": -1.0}
+ALIVE = ("x + x", "x * x", "a + a", "a * a")  # of the operand that a case has
 
 
 def dual_case(part: str, text: str, duals: Mapping[str, Dual], peers: Peers = ()) -> Case:
@@ -214,11 +233,15 @@ def dual_case(part: str, text: str, duals: Mapping[str, Dual], peers: Peers = ()
     case["says"] = f"{_duals(case)}: {text}"
     # For a learner the plainest case is the one with tangents 1 and 0.
     case["size"] += 0.1 * sum(t not in (0.0, 1.0) for t in case["seed"].values())
-    case["peers"] = []
-    for written, constants in peers:
-        graph, sink = parse(written)
-        case["peers"].append({"graph": to_json(graph), "sink": sink, "constants": dict(constants)})
+    case["peers"] = [{**_expression(text), "constants": dict(constants)} for text, constants in peers]
+    case["alive"] = [_expression(text) for text in ALIVE] if peers else []
     return case
+
+
+@lru_cache(maxsize=128)
+def _expression(text: str) -> dict[str, Any]:
+    graph, sink = parse(text)
+    return {"graph": to_json(graph), "sink": sink}
 
 
 def _duals(case: Case) -> str:
@@ -292,9 +315,10 @@ def judge_dual(case: Case, seen: Any) -> Finding | None:
             )
     if close(seen["value"], value) and close(seen["tangent"], tangent):
         return None
-    for peer in seen.get("peers", ()):
-        if peer and is_number(peer[1]) and abs(peer[1]) > EXACT and _agrees(peer, (seen["value"], seen["tangent"])):
-            return None
+    if any(found and is_number(found[1]) and abs(found[1]) > EXACT for found in seen.get("alive", ())):
+        for peer in seen["peers"]:
+            if peer and _agrees(peer, (seen["value"], seen["tangent"])):
+                return None
     if not close(seen["value"], value):
         what, yours, expected, said = "value", seen["value"], value, ""
     else:
@@ -536,9 +560,10 @@ def jvp_cases(rng: Rng) -> list[Case]:
     text, x = steep(rng, "*y")
     y = number(rng)
     cases.append(along(program_case("directions", text, {"x": x, "y": y}, h=1e-9), [rate(rng), rate(rng)]))
-    constant = program_case("constants", show(decimal(rng, 2, 9)), {"a": number(rng), "b": number(rng)})
-    unused = program_case("constants", "a*a", {"a": number(rng), "b": number(rng)})
-    return [*cases, *(along(case, [rate(rng), rate(rng)]) for case in (constant, unused))]
+    at = {"a": number(rng), "b": number(rng)}
+    unused = program_case("directions", "a*a", at)
+    constant = program_case("constants", show(decimal(rng, 2, 9)), at)
+    return [*cases, *(along(case, [rate(rng), rate(rng)]) for case in (unused, constant))]
 
 
 def judge_jvp(case: Case, seen: Any) -> Finding | None:
@@ -592,7 +617,7 @@ def gradient_worked() -> list[Case]:
         program_case("gradient", RUNNING_AS_PYTHON, at),
         program_case("gradient", "a*b*c", {"a": 2.0, "b": 3.0, "c": 5.0}, array=True),
         with_scales(random.Random(2), calls),
-        program_case("constants", "a*a", {"a": 3.0, "b": 2.0}),
+        program_case("gradient", "a*a", {"a": 3.0, "b": 2.0}),
         program_case("constants", "5", at),
     ]
 
@@ -604,8 +629,8 @@ def gradient_cases(rng: Rng) -> list[Case]:
         with_scales(rng, program_case("calls", CALLS, {"a": a, "b": b, "c": c}, array=array)) for array in (True, False)
     ]
     at = {"a": number(rng), "b": number(rng), "c": number(rng)}
-    constants = [program_case("constants", text, at) for text in ("a*c", "b*b*b", show(decimal(rng, 2, 9)))]
-    return [*cases, *calls, *constants]
+    unused = [program_case("gradient", text, at) for text in ("a*c", "b*b*b")]
+    return [*cases, *unused, *calls, program_case("constants", show(decimal(rng, 2, 9)), at)]
 
 
 def judge_gradient(case: Case, seen: Any) -> Finding | None:
@@ -631,7 +656,7 @@ def judge_gradient(case: Case, seen: Any) -> Finding | None:
 
 
 def _judge_kept(case: Case, seen: Any) -> Finding | None:
-    if _same_list(seen["after"], case["at"]):
+    if case["part"] == "constants" or _same_list(seen["after"], case["at"]):
         return None
     return Finding(
         f"{case['says']}; after the call the point is {_list(seen['after'])}. It should stay {_list(case['at'])}.",
@@ -781,6 +806,8 @@ def judge_jacobian(case: Case, seen: Any) -> Finding | None:
     if kept:
         return kept
     found = seen["found"]
+    if case["part"] == "constants":
+        return _judge_constant_rows(case, _flat(found, case), m, P)
     if found["shape"] != [m, P]:
         return Finding(
             f"{case['says']}; your Jacobian has the shape {_shape(found)}; expected ({m}, {P}): a row for each output, "
@@ -799,6 +826,24 @@ def judge_jacobian(case: Case, seen: Any) -> Finding | None:
                 f"{case['says']}; your entry in row {i + 1}, column {j + 1}, the derivative of output {i + 1} with "
                 f"respect to {name}: {show(yours)}; expected {show(expected)} ({said}).",
                 where=f"row {i + 1}, column {j + 1}",
+                size=case["size"],
+            )
+    return None
+
+
+def _judge_constant_rows(case: Case, entries: list[Any] | None, m: int, P: int) -> Finding | None:
+    """The rows of outputs that are plain numbers; the others count elsewhere, and so does the matrix's shape."""
+    if entries is None:
+        return Finding(
+            f"{case['says']}; what came back has not {m} times {P} entries.", where="constants", size=case["size"]
+        )
+    for i, sink in enumerate(case["sinks"]):
+        row = entries[i * P : i * P + P]
+        if case["graph"][sink][0] == "number" and not all(close(x, 0.0) for x in row):
+            return Finding(
+                f"{case['says']}; your row {i + 1}: {_list(row)}; expected zeros: that output is a plain number, which "
+                "does not move.",
+                where=f"row {i + 1}",
                 size=case["size"],
             )
     return None
@@ -835,12 +880,16 @@ def judge_counts(case: Case, seen: Any) -> Finding | None:
             continue
         yours = f"your count: {show(seen[key])}" if key in seen else f'there is no entry "{key}"'
         return Finding(
-            f"{P} inputs, {case['m']} outputs; {COUNTED[key]}; {yours}; expected {right[key]} "
+            f"{_counted(P, 'input')}, {_counted(case['m'], 'output')}; {COUNTED[key]}; {yours}; expected {right[key]} "
             f"{'call' if right[key] == 1 else 'calls'} of f.",
             where=key,
             size=case["size"],
         )
     return None
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}{'' if n == 1 else 's'}"
 
 
 def same_counts(case: Case, predicted: Any, seen: Any) -> bool:
@@ -912,7 +961,8 @@ LESSON = LessonExercises(
             points=4,
             names=("tangent_pass",),
             parts=(
-                Part("example", "the running example and other small graphs, any seed"),
+                Part("example", "the running example and other small graphs"),
+                Part("seed", "any numbers as seed; inputs that it does not name"),
                 Part("slots", "nodes that are used twice"),
                 Part("order", "nodes listed in any order"),
                 Part("work", "one visit an edge"),
@@ -943,7 +993,7 @@ LESSON = LessonExercises(
             misconceptions=DUAL_MISCONCEPTIONS,
             reread=TWO,
             needs="A Dual is made as Dual(value, tangent) and shows both as attributes.",
-            essential=lambda case: {key: x for key, x in case.items() if key != "peers"},
+            essential=lambda case: {key: x for key, x in case.items() if key not in ("peers", "alive")},
             same=same_dual,
         ),
         Exercise(
@@ -988,8 +1038,8 @@ LESSON = LessonExercises(
             points=4,
             names=("jvp",),
             parts=(
-                Part("directions", "value and slope along any direction", 3),
-                Part("constants", "plain numbers and inputs that are not used"),
+                Part("directions", "value and slope along any direction", 3.5),
+                Part("constants", "a program that returns a plain number", 0.5),
             ),
             worked=jvp_worked,
             cases=jvp_cases,
@@ -1003,9 +1053,9 @@ LESSON = LessonExercises(
             points=4,
             names=("forward_gradient",),
             parts=(
-                Part("gradient", "every entry, in an array of shape (P,)", 2),
+                Part("gradient", "every entry, in an array of shape (P,)", 2.5),
                 Part("calls", "exactly P calls of f"),
-                Part("constants", "plain numbers and inputs that are not used"),
+                Part("constants", "a program that returns a plain number", 0.5),
             ),
             worked=gradient_worked,
             cases=gradient_cases,
@@ -1019,9 +1069,9 @@ LESSON = LessonExercises(
             points=4,
             names=("jacobian",),
             parts=(
-                Part("jacobian", "every entry, in an array of shape (m, P)", 2),
+                Part("jacobian", "every entry, in an array of shape (m, P)", 2.5),
                 Part("columns", "each column from one call of f"),
-                Part("constants", "outputs that are plain numbers"),
+                Part("constants", "outputs that are plain numbers", 0.5),
             ),
             worked=jacobian_worked,
             cases=jacobian_cases,

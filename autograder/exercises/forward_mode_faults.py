@@ -128,6 +128,7 @@ PASS = (
         "Seeds 1 and 2 give you the same. The seed is not only a choice of input: its number is that input's tangent.",
         DIRECTION,
         wrong_pass(seeded=lambda seed, name: float(name in seed)),
+        wrong_pass(seeded=lambda seed, name: float(seed.get(name, 0.0) != 0)),
     ),
     held(
         "constants-move",

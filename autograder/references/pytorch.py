@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -48,13 +50,25 @@ def adjoints(graph: Graph, inputs: Mapping[str, float], sink: str) -> tuple[Numb
     return values, found
 
 
-def tangents(graph: Graph, inputs: Mapping[str, float], seed: Mapping[str, float]) -> tuple[Numbers, Numbers]:
-    """(value of every node, tangent of every node), by PyTorch's own forward mode; inputs not in `seed` stand still."""
+@functools.cache
+def _forward_mode() -> Any:
+    """PyTorch's forward mode, which warns of parts of itself when it is first used."""
     import torch
     from torch.autograd import forward_ad
 
+    module: Any = forward_ad  # untyped in PyTorch
+    with warnings.catch_warnings(), module.dual_level():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        module.make_dual(torch.tensor(1.0), torch.tensor(1.0))
+    return module
+
+
+def tangents(graph: Graph, inputs: Mapping[str, float], seed: Mapping[str, float]) -> tuple[Numbers, Numbers]:
+    """(value of every node, tangent of every node), by PyTorch's own forward mode; inputs not in `seed` stand still."""
+    import torch
+
+    dual = _forward_mode()
     operations = _operations()
-    dual: Any = forward_ad  # untyped in PyTorch
     nodes: dict[str, Any] = {}
     values: Numbers = {}
     found: Numbers = {}

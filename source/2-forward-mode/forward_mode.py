@@ -262,8 +262,8 @@ compare_tangents(mine)
 # |---|---|---|
 # | $u$ | $-0.7$ | $1.5$ |
 # | $v$ | $-0.7 + 1 = 0.3$ | $1.5 + 0 = 1.5$ |
-# | $w$ | $0$ | $1 - w^2 = 0.634739$ |
-# | $L$ | $0.3\,w = -0.181310$ | $1.5\,w + 0.45\cdot 0.634739 = -0.620919$ |
+# | $w$ | $0$ | $1 - w^2 = 0.634740$ |
+# | $L$ | $0.3\,w = -0.181310$ | $1.5\,w + 0.45\cdot 0.634740 = -0.620919$ |
 #
 # Two seeds, two columns, two derivatives. Each column visits every edge once.
 #
@@ -663,7 +663,7 @@ if not quiet():
             axes.annotate(
                 "", (place + length, height), (place, height), arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 2, "shrinkA": 0, "shrinkB": 0}
             )
-    axes.set(yticks=[0, 1], yticklabels=["tanh x", "x"], ylim=(-0.4, 1.4), xlabel="value")
+    axes.set(yticks=[0, 1], yticklabels=["tanh x", "x"], xlim=(-2.3, 2.7), ylim=(-0.4, 1.4), xlabel="value")
     axes.set_title("tanh squeezes a tangent, the more the farther from 0")
     plt.show()
 
@@ -693,7 +693,7 @@ quiz("2.predict-exp", r"""
 #
 # `hasattr(x, "tangent")` tells the two kinds apart.
 #
-# Examples: `exp(Dual(0.0, -5.0))` is `Dual(1, -5)`. `tanh(Dual(-0.7, 2.0))` has the value −0.604368 and the tangent 1.269478. `relu(Dual(-1.0, 3.0))` is `Dual(0, 0)`, `relu(Dual(2.0, 3.0))` is `Dual(2, 3)`, and `relu(-1.0)` is the number 0.
+# Examples: `exp(Dual(0.0, -5.0))` is `Dual(1, -5)`. `tanh(Dual(-0.7, 2.0))` has the value −0.604368 and the tangent 1.269479. `relu(Dual(-1.0, 3.0))` is `Dual(0, 0)`, `relu(Dual(2.0, 3.0))` is `Dual(2, 3)`, and `relu(-1.0)` is the number 0.
 
 # %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "2_2-solution", "locked": false, "solution": true, "task": false}
 def tanh(x):
@@ -968,7 +968,7 @@ with when_ready("2.1", "2.2", "2.4"):
         for degrees, text in ((0, "along a"), (90, "along b")):
             k = int(np.argmin(abs(np.degrees(angles) - degrees)))
             axes.plot([degrees], [slopes[k]], "s", color="black")
-            axes.annotate(f"{text}: {slopes[k]:.6f}", (degrees, slopes[k]), (degrees + 12, slopes[k] + 0.03))
+            axes.annotate(f"{text}: {slopes[k]:.6f}".replace("-", "−"), (degrees, slopes[k]), (degrees + 12, slopes[k] + 0.03))
         axes.axhline(0, color="#56606b", linewidth=0.8)
         axes.set(xlabel="direction of the seed, in degrees from the a axis", ylabel="slope of L at (1.5, −0.7)", xticks=range(0, 361, 45))
         axes.set_title("Each direction costs one pass")
@@ -1178,14 +1178,14 @@ with when_ready("2.1", "2.2", "2.6"):
 # %%
 with when_ready("2.0", "2.1", "2.2", "2.4", "2.5"):
     values = forward_pass(running, {"a": 1.5, "b": -0.7})
-    table = {
+    reunion = {
         "1  paths": [sum_over_paths(running, values, x, "L") for x in "ab"],
         "1  differences": list(numerical_gradient(running_example, [1.5, -0.7])),
         "2  tangents, two passes": [tangent_pass(running, values, {x: 1.0})["L"] for x in "ab"],
         "2  Dual": list(forward_gradient(running_example, [1.5, -0.7])),
     }
     print(f"{'lesson, way':<26}{'∂L/∂a':>12}{'∂L/∂b':>12}")
-    for way, (da, db) in table.items():
+    for way, (da, db) in reunion.items():
         print(f"{way:<26}{shown(da):>12}{shown(db):>12}")
 
 # %% [markdown]

@@ -117,6 +117,7 @@ def arithmetic(case: Case, Dual: Any) -> Any:
     """Value and tangent of one small expression, and what its operands hold afterwards.
 
     `peers` are other ways to write the same: an operation that was made out of others can be told from those others.
+    `alive` are expressions of which at least one must move for `peers` to mean anything.
     """
     Dual = en.class_named(Dual, "Dual")
     result, objects = _build(Dual, case, case)
@@ -126,6 +127,7 @@ def arithmetic(case: Case, Dual: Any) -> Any:
         "tangent": tangent_of(result, text),
         "after": {n: [value_of(objects[n], n), tangent_of(objects[n], n)] for n in case["inputs"]},
         "peers": [_quietly(Dual, case, peer) for peer in case.get("peers", ())],
+        "alive": [_quietly(Dual, case, expression) for expression in case.get("alive", ())],
     }
 
 
@@ -242,6 +244,16 @@ class Program:
         return made(self.sink) if self.sinks is None else [made(sink) for sink in self.sinks]
 
 
+def function_of(program: Program) -> Callable[[Any], Any]:
+    """The program as a plain function f, so that a wrong call is told in terms of f."""
+
+    def f(x: Any) -> Any:
+        return program(x)
+
+    f.__qualname__ = "f"
+    return f
+
+
 def _witness(x: Any) -> Witness:
     value = number(getattr(x, "value", x) if hasattr(x, "tangent") else x, "an input of f")
     tangent = number(getattr(x, "tangent", 0.0), "the tangent of an input of f")
@@ -253,8 +265,8 @@ def _witness(x: Any) -> Witness:
 def derivative(case: Case, function: Any) -> Any:
     function = en.function_named(function, "derivative")
     program = Program(case)
-    (x,) = case["at"]
-    found = function(lambda x: program([x]), float(x))
+    (at,) = case["at"]
+    found = function(lambda x: program([x]), float(at))
     if found is None:
         raise NotANumber("derivative returned None; does it end in return?")
     return number(found, "what derivative returned")
@@ -264,7 +276,7 @@ def jvp(case: Case, function: Any) -> Any:
     """The pair that jvp returned, and the two lists that it was given, as they are afterwards."""
     function = en.function_named(function, "jvp")
     primals, tangents = [float(x) for x in case["at"]], [float(x) for x in case["direction"]]
-    found = function(Program(case), primals, tangents)
+    found = function(function_of(Program(case)), primals, tangents)
     if isinstance(found, (str, Mapping)) or not hasattr(found, "__iter__") or len(pair := list(found)) != 2:
         raise NotANumber(f"jvp returned {en.short(found)}, not a pair of numbers")
     return {
@@ -297,11 +309,15 @@ def jacobian(case: Case, function: Any) -> Any:
 def _passes(case: Case, function: Any, what: str) -> Any:
     if "scales" not in case:
         theta = _point(case)
-        found = arrays.array(_readable(function(Program(case), theta)), what)
+        found = arrays.array(_readable(function(function_of(Program(case)), theta)), what)
         return {"found": found, "after": _numbers(list(theta))}
-    program = Program(case, case["scales"])
-    plain = arrays.array(_readable(function(Program(case), _point(case))), what)
-    first, second = (arrays.array(_readable(function(program, _point(case))), what) for _ in range(2))
+
+    def run(f: Callable[[Any], Any]) -> dict[str, Any]:
+        return arrays.array(_readable(function(f, _point(case))), what)
+
+    plain = run(function_of(Program(case)))
+    f = function_of(Program(case, case["scales"]))
+    first, second = run(f), run(f)
     return {"plain": plain, "first": first, "second": second}
 
 
