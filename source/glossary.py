@@ -53,6 +53,10 @@
 #
 # Going through a graph from the root to the leaves, children before parents, sending one message along each edge.
 #
+# ### basis vector
+#
+# A vector with one 1 and otherwise zeros. As the seed of a forward pass it singles out one input.
+#
 # ### batch size
 #
 # How many examples a minibatch holds. A larger one gives a steadier estimate of the gradient and costs more; it is chosen together with the learning rate.
@@ -165,6 +169,10 @@
 # ### evaluation
 #
 # The unit in which the cost of a derivative is measured: computing the function once, each primitive once.
+#
+# ### expression swell
+#
+# What happens to a formula when a part that is used twice is written out twice, again and again: it grows exponentially while the program stays short.
 
 # %% [markdown]
 # ## F
@@ -375,6 +383,10 @@
 # ### preactivation
 #
 # A hidden unit's value before the nonlinear function is applied.
+#
+# ### primal
+#
+# The ordinary value of an input, as opposed to its tangent.
 #
 # ### primitive
 #

@@ -307,7 +307,6 @@ def tangent_pass(graph: Graph, values: dict[str, float], seed: dict[str, float])
 check("2.0", tangent_pass)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("2.0", tangent_pass)
 ### END HIDDEN TESTS
 
@@ -366,7 +365,7 @@ with when_ready("2.0"):
 quiz("2.predict-direction", r"""
 ? At $(1.5, -0.7)$ the two derivatives are $-0.181310$ and $-0.620919$. You seed with $(10, 0)$. What is $\dot L$?
 ( ) −0.181310: the seed chooses $a$ :: That is the answer to the seed $(1, 0)$. Moving ten times as fast along $a$ moves $L$ ten times as fast.
-(x) −1.813096 :: Ten times the seed gives ten times the tangent, at every node.
+(x) −1.813103 :: Ten times the seed gives ten times the tangent, at every node.
 ( ) An error: a seed consists of one 1 and otherwise zeros :: Any numbers will do. The two basis vectors are only the seeds that single out one input.
 ( ) Something near −1.8, but not exactly: 10 is a large nudge :: Nothing is nudged by 10. A tangent is a rate. The rate is multiplied by 10, exactly.
 """)
@@ -577,7 +576,6 @@ def dual_pow(r: Dual, n: float) -> Dual:
 check("2.1", Dual)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("2.1", Dual)
 ### END HIDDEN TESTS
 
@@ -737,7 +735,6 @@ def relu(x):
 check("2.2", Dual, tanh, exp, log, relu)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("2.2", Dual, tanh, exp, log, relu)
 ### END HIDDEN TESTS
 
@@ -823,7 +820,6 @@ def derivative(f, x: float) -> float:
 check("2.3", derivative)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("2.3", derivative)
 ### END HIDDEN TESTS
 
@@ -882,11 +878,11 @@ with when_ready("2.1", "2.2", "2.3"):
 # %% [markdown]
 # ## One direction at a time
 #
-# Most programs have more than one input. Collect them in one list, and give each its own tangent: a *direction*. One run then gives the value and the slope along that direction. For a function with several outputs, whose partial derivatives stand in the [Jacobian](../glossary.ipynb#jacobian) $J$ (row: output, column: input), the same run gives
+# Most programs have more than one input. Collect them in one list, and give each its own tangent: a *direction*. One run then gives the value and the slope along that direction. For a function with several outputs, whose partial derivatives stand in the [Jacobian](../glossary.ipynb#Jacobian) $J$ (row: output, column: input), the same run gives
 #
 # $$\dot y = J\,\dot x,$$
 #
-# the product of that matrix with the direction. Hence its name, [Jacobian–vector product](../glossary.ipynb#jacobian-vector-product), JVP for short. The matrix itself is never built.
+# the product of that matrix with the direction. Hence its name, [Jacobian–vector product](../glossary.ipynb#JVP), JVP for short. The matrix itself is never built.
 #
 # In this lesson and the next `f` takes **one sequence** of scalars:
 
@@ -906,7 +902,7 @@ with when_ready("2.2"):
 #
 # Write **`jvp(f, primals, tangents)`**.
 #
-# - `f`: takes one sequence of $P$ scalars, returns one scalar. `primals`: the $P$ values; `tangents`: the $P$ tangents that go with them, any numbers.
+# - `f`: takes one sequence of $P$ scalars, returns one scalar. `primals`: the $P$ values ([primal](../glossary.ipynb#primal) is the word for a value that has a tangent beside it); `tangents`: the $P$ tangents that go with them, any numbers.
 # - Returns a pair of floats: $f$ at the primals, and its tangent.
 # - `f` may return a plain number: a constant.
 # - No errors to raise. `primals` and `tangents` stay as they are.
@@ -925,7 +921,6 @@ def jvp(f, primals, tangents) -> tuple[float, float]:
 check("2.4", jvp)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("2.4", jvp)
 ### END HIDDEN TESTS
 
@@ -1017,7 +1012,6 @@ def forward_gradient(f, theta) -> np.ndarray:
 check("2.5", forward_gradient)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("2.5", forward_gradient)
 ### END HIDDEN TESTS
 
@@ -1044,7 +1038,7 @@ grade("2.5", forward_gradient)
 # </details>
 
 # %% [markdown] tags=["solution-drawer", "self-study"]
-# One JVP for each basis vector.
+# One JVP for each [basis vector](../glossary.ipynb#basis-vector).
 #
 # {{solution 2.5}}
 #
@@ -1113,7 +1107,6 @@ def jacobian(f, x) -> np.ndarray:
 check("2.6", jacobian)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("2.6", jacobian)
 ### END HIDDEN TESTS
 
@@ -1228,7 +1221,6 @@ def calls_needed(P: int, m: int) -> dict[str, int]:
 check("2.7", calls_needed)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("2.7", calls_needed)
 ### END HIDDEN TESTS
 
@@ -1328,7 +1320,7 @@ with when_ready("2.1", "2.4", "2.5"):
 #
 # Forward mode is [automatic differentiation](../glossary.ipynb#automatic-differentiation). It is often taken for one of two other things.
 #
-# **It is not numerical.** Nothing is nudged, and there is no step size to choose. Each rule is exact, so the result is exact up to the rounding of floating point. The experiment compares $\partial L/\partial b$ at $(1.5, -0.7)$ with the closed form.
+# **It is not [numerical](../glossary.ipynb#numerical-differentiation).** Nothing is nudged, and there is no step size to choose. Each rule is exact, so the result is exact up to the rounding of floating point. The experiment compares $\partial L/\partial b$ at $(1.5, -0.7)$ with the closed form.
 
 # %%
 with when_ready("2.1", "2.2", "2.4"):
@@ -1352,7 +1344,7 @@ with when_ready("2.1", "2.2", "2.4"):
 # %% [markdown]
 # *The curve falls, then rises: too large a step, then too few digits. (An error of 0 is drawn at $10^{-17}$.)*
 #
-# **It is not symbolic.** No formula is written down anywhere; `Dual` stores two numbers. That matters more than it seems. Here is a program of $n$ lines:
+# **It is not [symbolic](../glossary.ipynb#symbolic-differentiation).** No formula is written down anywhere; `Dual` stores two numbers. That matters more than it seems. Here is a program of $n$ lines:
 #
 # $$u \leftarrow x,\qquad\text{then } n \text{ times: } u \leftarrow u\cdot u + x.$$
 #
@@ -1423,7 +1415,7 @@ if not quiet():
 # %% [markdown]
 # *At $n = 20$ the program does 40 operations. Its derivative, written out, has more than 80 million symbols. Forward mode runs the 40 operations on Duals.*
 #
-# To be fair: a good computer algebra system names a shared part once and refers to it afterwards. Then the explosion does not happen. But a list of named steps, each computed once from earlier ones, *is* a program. Sharing is exactly what the tangent pass does. What is explosive is a formula without names.
+# To be fair: a good computer algebra system names a shared part once and refers to it afterwards. Then the explosion, called [expression swell](../glossary.ipynb#expression-swell), does not happen. But a list of named steps, each computed once from earlier ones, *is* a program. Sharing is exactly what the tangent pass does. What is explosive is a formula without names.
 
 # %% [markdown]
 # ## A derivative inside a derivative
@@ -1520,7 +1512,6 @@ def lift(a, b):
 check("2.8", nested_derivative)
 ### BEGIN HIDDEN TESTS
 from autograder.student import grade
-
 grade("2.8", nested_derivative)
 ### END HIDDEN TESTS
 
@@ -1670,7 +1661,7 @@ quiz("2.check-yourself", r"""
 # - Griewank and Walther, *Evaluating Derivatives*. Chapter 3 has both modes, with their costs proved.
 # - PyTorch, [*Forward-mode automatic differentiation*](https://docs.pytorch.org/tutorials/intermediate/forward_ad_usage.html), a tutorial. Look for the word "dual".
 # - Siskind and Pearlmutter, *Perturbation Confusion and Referential Transparency* (2005), where the trouble of the last section was first taken apart.
-# - Words that felt slippery: the [glossary](../glossary.ipynb) has [tangent](../glossary.ipynb#tangent), [seed](../glossary.ipynb#seed), [dual number](../glossary.ipynb#dual-number), [Jacobian–vector product](../glossary.ipynb#jacobian-vector-product).
+# - Words that felt slippery: the [glossary](../glossary.ipynb) has [tangent](../glossary.ipynb#tangent), [seed](../glossary.ipynb#seed), [dual number](../glossary.ipynb#dual-number), [Jacobian–vector product](../glossary.ipynb#JVP).
 #
 # ## Not landing?
 #
