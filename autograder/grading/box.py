@@ -104,8 +104,9 @@ def _roots() -> list[Path]:
     wanted += [Path(folder) for folder in library_folders()]
     roots: list[Path] = []
     for path in sorted(wanted, key=lambda p: len(p.parts)):
-        if path.exists() and not any(path.is_relative_to(root) for root in roots):
-            roots.append(path)
+        for place in dict.fromkeys((path, path.resolve())):  # a link may be looked up by either name
+            if place.exists() and not any(place.is_relative_to(root) for root in roots):
+                roots.append(place)
     return roots
 
 
@@ -133,7 +134,7 @@ def arguments(*, disk_bytes: int, hide: Iterable[Path] = ()) -> list[str]:
     """
     args = [bubblewrap()]
     args += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
-    args += ["--die-with-parent", "--new-session", "--clearenv", "--hostname", "box"]
+    args += ["--die-with-parent", "--new-session", "--clearenv", "--hostname", "box", "--cap-drop", "ALL"]
     args += ["--proc", "/proc", "--dev", "/dev", "--size", str(disk_bytes), "--tmpfs", "/dev/shm"]
     args += ["--chmod", "1777", "/dev/shm", "--remount-ro", "/dev"]
     args += ["--size", str(disk_bytes), "--perms", "1777", "--tmpfs", "/tmp"]

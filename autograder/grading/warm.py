@@ -70,6 +70,14 @@ def import_student_half(package: str) -> None:
     spec.loader.exec_module(module)
 
 
+def _readable(data: bytes) -> int:
+    """A descriptor from which `data` can be read, once; small enough for a pipe."""
+    reader, writer = os.pipe()
+    os.write(writer, data)
+    os.close(writer)
+    return reader
+
+
 class Box:
     """A running bubblewrap: its namespaces, and the process whose end ends them all."""
 
@@ -77,11 +85,12 @@ class Box:
         info_r, info_w = os.pipe()
         passed, extra = [info_w], []
         for path, text in files.items():
-            r, w = os.pipe()
-            os.write(w, text.encode())
-            os.close(w)
-            passed.append(r)
-            extra += ["--perms", "0444", "--file", str(r), path]
+            passed.append(_readable(text.encode()))
+            extra += ["--perms", "0444", "--file", str(passed[-1]), path]
+        # bubblewrap's own processes are in the student's reach: they get no more rights than the student's.
+        if refused := warm_confine.filter_program(os.uname().machine):
+            passed.append(_readable(refused))
+            extra += ["--seccomp", str(passed[-1])]
         try:
             # `cat` answers once the box stands (--info-fd speaks too early) and then waits for its input to end.
             self.process = subprocess.Popen(

@@ -180,8 +180,10 @@ _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 
 
-def _filter_program(machine: str) -> bytes:
-    """A classic BPF program over struct seccomp_data: number at 0, architecture at 4, first argument at 16."""
+def filter_program(machine: str) -> bytes:
+    """The filter for `machine`, empty where there is no table: a classic BPF program over struct seccomp_data: number at 0, architecture at 4, first argument at 16."""
+    if machine not in _ARCHITECTURES:
+        return b""
     audit, column, clone, clone3, new_socket, _ = _ARCHITECTURES[machine]
     rows: list[tuple[int, int, int, int]] = []
 
@@ -209,9 +211,9 @@ class _Program(ctypes.Structure):
 def refuse_system_calls() -> None:
     """Install the filter, for this process and all that it starts. Does nothing on an architecture without a table."""
     machine = platform.machine()
-    if machine not in _ARCHITECTURES:
+    code = filter_program(machine)
+    if not code:
         return
-    code = _filter_program(machine)
     program = _Program(len(code) // 8, code)
     spec_allow = 4  # without it some kernels slow the whole process down
     seccomp = _ARCHITECTURES[machine][5]
