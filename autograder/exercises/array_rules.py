@@ -457,6 +457,13 @@ def backward_with_preactivation(R: Rules, params: Any, contexts: Array, targets:
     return found
 
 
+# An affine rule that takes the mean over the examples where it should add.
+_AVERAGING = {
+    **through("affine_W", lambda R, W, r, q: rows(q).T @ rows(r) / len(rows(q))),
+    **through("affine_b", lambda R, W, r, q: rows(q).mean(axis=0)),
+}
+
+
 # ---- the table ------------------------------------------------------------------------------------------------------
 
 SOFTMAX, LOSS, ERROR_SIGNAL, AFFINE, TANH, EMBEDDING, NETWORK, BATCH, COMPARE = (
@@ -474,12 +481,15 @@ SOFTMAX, LOSS, ERROR_SIGNAL, AFFINE, TANH, EMBEDDING, NETWORK, BATCH, COMPARE = 
 
 @dataclass(frozen=True)
 class Fault:
-    """A wrong rule of lesson 4. `says` speaks to a learner who holds it; `variants` are the forms that it takes."""
+    """A wrong rule of lesson 4. `says` speaks to a learner who holds it; `variants` are the forms that it takes.
+
+    Without `reread` the section of the exercise at hand is the one to go back to.
+    """
 
     name: str
     says: str
     variants: tuple[Variant, ...]
-    reread: tuple[str, str]
+    reread: tuple[str, str] | None = None
 
     def rules(self, variant: int = 0) -> Rules:
         """Rules that have this fault."""
@@ -569,7 +579,6 @@ FAULTS: tuple[Fault, ...] = (
             everywhere(instead("logsumexp", lse_in_place) | instead("softmax", softmax_in_place), "4.1"),
             everywhere(instead("tanh_vjp", lambda h, h_bar: np.multiply(h_bar, 1 - h * h, out=h_bar)), "4.5"),
         ),
-        SOFTMAX,
     ),
     Fault(
         "log-softmax-instead",
@@ -617,7 +626,6 @@ FAULTS: tuple[Fault, ...] = (
                 "4.7",
             ),
         ),
-        ERROR_SIGNAL,
     ),
     Fault(
         "double-softmax",
@@ -638,7 +646,6 @@ FAULTS: tuple[Fault, ...] = (
                 "4.7",
             ),
         ),
-        LOSS,
     ),
     Fault(
         "rows-crossed-with-targets",
@@ -659,7 +666,6 @@ FAULTS: tuple[Fault, ...] = (
                 "4.3",
             ),
         ),
-        LOSS,
     ),
     Fault(
         "counts-from-one",
@@ -668,7 +674,6 @@ FAULTS: tuple[Fault, ...] = (
             of_loss("cross_entropy", lambda R, z, y: R.logsumexp(z) - picked(z, y - 1), "4.2"),
             of_loss("cross_entropy_grad", lambda R, z, y: R.softmax(z) - one_hot(y - 1, z.shape[-1]), "4.3"),
         ),
-        LOSS,
     ),
     Fault(
         "bits-instead-of-nats",
@@ -782,20 +787,6 @@ FAULTS: tuple[Fault, ...] = (
         AFFINE,
     ),
     Fault(
-        "batch-mean-in-affine",
-        "Your affine rule averages over the examples. It should add: the mean over the batch belongs to the loss, and "
-        "enters once, at the logits.",
-        (
-            everywhere(
-                through("affine_W", lambda R, W, r, q: rows(q).T @ rows(r) / len(rows(q)))
-                | through("affine_b", lambda R, W, r, q: rows(q).mean(axis=0)),
-                "4.4",
-                "4.7",
-            ),
-        ),
-        AFFINE,
-    ),
-    Fault(
         "bias-not-summed",
         "You return one bias gradient for each example. There is a single b, used by every example: its contributions "
         "are added until the shape is that of b.",
@@ -835,7 +826,6 @@ FAULTS: tuple[Fault, ...] = (
             ),
             everywhere(instead("tanh_vjp", lambda h, h_bar: 1 - h * h), "4.5"),
         ),
-        AFFINE,
     ),
     Fault(
         "vectors-only",
@@ -992,7 +982,14 @@ FAULTS: tuple[Fault, ...] = (
         "double-batch-mean",
         "The factor 1/B has entered twice, and your gradient is B times too small. Look for it at the logits, in the "
         "affine rule, in the embedding rule: it belongs in one place.",
-        (everywhere(through("logit_adjoint", lambda R, z, y: R.cross_entropy_grad(z, y) / len(y) ** 2), "4.7"),),
+        (
+            everywhere(through("logit_adjoint", lambda R, z, y: R.cross_entropy_grad(z, y) / len(y) ** 2), "4.7"),
+            everywhere(_AVERAGING, "4.7"),
+            everywhere(
+                _AVERAGING | through("embedding_vjp", lambda R, V, c, x: scattered(V, c, blocks(c, x)) / len(rows(c))),
+                "4.7",
+            ),
+        ),
         BATCH,
     ),
     Fault(
@@ -1007,7 +1004,7 @@ FAULTS: tuple[Fault, ...] = (
         "the forward pass never used. First all gradients, then, elsewhere, the update.",
         tuple(
             everywhere(through("ngram_backward", backward_with_new_weights(lr, in_place, at_once)), "4.7")
-            for lr in (1.0, 0.1, 0.01, 0.5, 0.05, 0.001)
+            for lr in (1.0, 0.1, 0.01, 0.5)
             for in_place, at_once in ((True, True), (False, True), (True, False))
         ),
         NETWORK,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -29,7 +30,7 @@ from autograder.references import arrays as reference
 from autograder.references import ngram
 
 Rng = random.Random
-Array = Any
+T = TypeVar("T")
 COORDINATES = 2  # entries of a gradient, drawn at random, that a central difference is asked about too
 LOOSE = 1e-5  # where 1e-7 inside a logarithm must not show: it has a part of its own
 
@@ -67,13 +68,18 @@ def different(rng: Rng, n: int, *shape: int) -> Any:
 
 
 def case_of(part: str, call: str, op: str, given: Mapping[str, Any], **more: Any) -> Case:
-    """A case about `call`, "affine_vjp(W, r, q_bar)", with the given arrays; small cases are shown first."""
+    """A case about `call`, "affine_vjp(W, r, q_bar)", with the given arrays; small cases are shown first.
+
+    But a batch of one tells less than a larger one: it comes last.
+    """
     size = sum(np.asarray(x).size for x in given.values())
     if size <= 12:
         inside = ", ".join(f"{name} = {np.asarray(x).tolist()}" for name, x in given.items())
     else:
         inside = ", ".join(f"{name} of shape {np.asarray(x).shape}" for name, x in given.items())
-    return {"part": part, "op": op, "says": f"{call} with {inside}", "size": float(size), **given, **more}
+    alone = any(np.ndim(x) > 1 and len(x) == 1 for x in given.values())
+    shown_at = float(size + 1000 * alone)
+    return {"part": part, "op": op, "says": f"{call} with {inside}", "size": shown_at, **given, **more}
 
 
 def at(case: Case, shape: Index, name: str) -> list[Index]:
@@ -94,6 +100,16 @@ class Right:
     array: np.ndarray
     difference: Callable[[Index], float] | None = None
     of: str = "the loss"
+
+
+def once_a_case(build: Callable[[Case], T]) -> Callable[[Case], T]:
+    """`build`, remembered: to name a misconception, one case is judged again and again."""
+
+    @lru_cache(maxsize=256)
+    def from_text(text: str) -> T:
+        return build(json.loads(text))
+
+    return lambda case: from_text(json.dumps(case, sort_keys=True))
 
 
 def finding(
@@ -211,20 +227,25 @@ def softmax_cases(rng: Rng) -> list[Case]:
     return cases
 
 
-def judge_softmax(case: Case, seen: Any) -> Finding | None:
+@once_a_case
+def right_softmax(case: Case) -> Right:
     import torch
 
-    z, function = floats(case["z"]), case["function"]
+    z = floats(case["z"])
+    if case["function"] == "logsumexp":
+        return Right(torch.logsumexp(torch.tensor(z), -1).numpy())
+    # The derivative of logsumexp is softmax.
+    return Right(
+        torch.softmax(torch.tensor(z), -1).numpy(),
+        lambda index: reference.difference(lambda a: float(stable_lse(a["z"]).sum()), {"z": z}, "z", index),
+        "logsumexp",
+    )
+
+
+def judge_softmax(case: Case, seen: Any) -> Finding | None:
+    function = case["function"]
     if case["part"] == "untouched":
         return unchanged(case, "z", seen, function)
-    if function == "softmax":
-        right = Right(
-            torch.softmax(torch.tensor(z), -1).numpy(),
-            lambda index: reference.difference(lambda a: float(stable_lse(a["z"]).sum()), {"z": z}, "z", index),
-            "logsumexp",
-        )
-    else:
-        right = Right(torch.logsumexp(torch.tensor(z), -1).numpy())
     hints = {
         "batch": "Each vector along the last axis is treated by itself: its own maximum, its own sum.",
         "large": "A shift of all scores of one vector must not change softmax, and moves logsumexp by just as much. "
@@ -235,6 +256,7 @@ def judge_softmax(case: Case, seen: Any) -> Finding | None:
         "softmax": "one probability for each score",
         "logsumexp": "one number for each vector along the last axis",
     }[function]
+    right = right_softmax(case)
     return finding(case, f"{function}(z)", seen, right, hint, where=function, given=("z",), shape_because=because)
 
 
@@ -320,12 +342,17 @@ def total_loss(y: np.ndarray) -> tuple[Callable[[dict[str, Any]], Any], Callable
     return with_numpy, with_torch
 
 
-def judge_loss(case: Case, seen: Any) -> Finding | None:
+@once_a_case
+def right_loss(case: Case) -> Right:
     import torch
     from torch.nn.functional import cross_entropy
 
     z, y = floats(case["z"]), np.array(case["y"], dtype=np.int64)
     flat = cross_entropy(torch.tensor(z.reshape(-1, z.shape[-1])), torch.tensor(y.reshape(-1)), reduction="none")
+    return Right(flat.numpy().reshape(y.shape))
+
+
+def judge_loss(case: Case, seen: Any) -> Finding | None:
     hint = {
         "gap": "Compute from the scores, −z_y + logsumexp(z): there is no probability in it that could become 0.",
     }.get(case["part"], "One number for each example: −z_y + logsumexp(z), with the score of that example's target.")
@@ -333,7 +360,7 @@ def judge_loss(case: Case, seen: Any) -> Finding | None:
         case,
         "cross_entropy(z, y)",
         seen,
-        Right(flat.numpy().reshape(y.shape)),
+        right_loss(case),
         hint,
         where="cross_entropy",
         given=("z", "y"),
@@ -358,10 +385,14 @@ def signal_cases(rng: Rng) -> list[Case]:
     return cases + _random_gaps(rng, name, "large")
 
 
-def judge_signal(case: Case, seen: Any) -> Finding | None:
+@once_a_case
+def right_signal(case: Case) -> Right:
     z, y = floats(case["z"]), np.array(case["y"], dtype=np.int64)
-    examples = int(np.prod(y.shape, dtype=int))
-    right = gradient_of(*total_loss(y), {"z": z}, "z", "the loss" if examples == 1 else "the summed losses")
+    return gradient_of(*total_loss(y), {"z": z}, "z", "the loss" if y.size == 1 else "the summed losses")
+
+
+def judge_signal(case: Case, seen: Any) -> Finding | None:
+    right, y = right_signal(case), case["y"]
     return finding(
         case,
         "cross_entropy_grad(z, y)",
@@ -370,7 +401,7 @@ def judge_signal(case: Case, seen: Any) -> Finding | None:
         "How does −z_y + logsumexp(z) answer to each score? Differentiate the two terms one by one.",
         where="cross_entropy_grad",
         given=("z", "y"),
-        factors={"the number of examples": examples, "the number of rows": len(z)},
+        factors={"the number of examples": np.size(y), "the number of rows": len(case["z"])},
         shape_because="one derivative for each score",
     )
 
@@ -409,20 +440,28 @@ def affine_cases(rng: Rng) -> list[Case]:
     return cases
 
 
-def judge_affine(case: Case, seen: Any) -> Finding | None:
+def _affine_map(case: Case) -> tuple[dict[str, np.ndarray], Callable[[dict[str, Any]], float]]:
+    """The arrays W, r, b of a case, and ⟨q̄, W r + b⟩ as a function of them."""
     given = {name: floats(case[name]) for name in ("W", "r")} | {"b": np.zeros(len(case["W"]))}
-    q_bar, output = floats(case["q_bar"]), case["output"]
-    examples = int(np.prod(q_bar.shape[:-1], dtype=int))
+    q_bar = floats(case["q_bar"])
+    return given, lambda a: float((q_bar * (a["r"] @ a["W"].T + a["b"])).sum())
 
-    def with_numpy(a: dict[str, Any]) -> float:
-        return float((q_bar * (a["r"] @ a["W"].T + a["b"])).sum())
+
+@once_a_case
+def right_affine(case: Case) -> Right:
+    given, with_numpy = _affine_map(case)
 
     def with_torch(a: dict[str, Any]) -> Any:
         import torch
 
-        return (torch.tensor(q_bar) * torch.nn.functional.linear(a["r"], a["W"], a["b"])).sum()
+        q_bar = torch.tensor(case["q_bar"], dtype=torch.float64)
+        return (q_bar * torch.nn.functional.linear(a["r"], a["W"], a["b"])).sum()
 
-    right = gradient_of(with_numpy, with_torch, given, output, "⟨q̄, Wr + b⟩")
+    return gradient_of(with_numpy, with_torch, given, case["output"], "⟨q̄, Wr + b⟩")
+
+
+def judge_affine(case: Case, seen: Any) -> Finding | None:
+    right, output = right_affine(case), case["output"]
     because = {"r": "that of r", "W": "that of W", "b": "that of b, one entry for each of the m outputs"}[output]
     hint = {
         "r": "r_j enters every q_i, with the factor W_ij. Add up what comes back from all outputs i.",
@@ -437,27 +476,21 @@ def judge_affine(case: Case, seen: Any) -> Finding | None:
         hint,
         where=case["op"],
         given=("W", "r", "q_bar"),
-        after=_adjoint_identity(case, seen, given[output], q_bar, with_numpy, given),
-        factors={"the number of examples": examples},
+        after=_adjoint_identity(case, seen),
+        factors={"the number of examples": int(np.prod(np.shape(case["r"])[:-1], dtype=int))},
         shape_because=because,
     )
 
 
-def _adjoint_identity(
-    case: Case,
-    seen: Any,
-    primal: np.ndarray,
-    q_bar: np.ndarray,
-    f: Callable[[dict[str, Any]], float],
-    given: Mapping[str, np.ndarray],
-) -> str:
+def _adjoint_identity(case: Case, seen: Any) -> str:
     """⟨q̄, J ṫ⟩ = ⟨t̄, ṫ⟩ for a tangent of the array at hand; the map is affine, so J ṫ is a plain difference."""
-    yours = arrays.read(seen)
+    given, f = _affine_map(case)
+    name = case["output"]
+    primal, yours = given[name], arrays.read(seen)
     if yours is None or yours.shape != primal.shape or not np.isfinite(yours).all():
         return ""
     rng = random.Random(case["says"])
     tangent = floats(np.reshape([rng.choice((-1.0, 1.0, 2.0)) for _ in range(primal.size)], primal.shape))
-    name = case["output"]
     forward = f({**given, name: primal + tangent}) - f(dict(given))
     back = float((yours * tangent).sum())
     if not arrays.off(np.float64(forward), np.float64(back)):
@@ -495,9 +528,8 @@ def tanh_cases(rng: Rng) -> list[Case]:
     return [_slopes_drawn(rng, part, *shape) for part, some in shapes.items() for shape in some]
 
 
-def judge_tanh(case: Case, seen: Any) -> Finding | None:
-    if case["part"] == "untouched":
-        return unchanged(case, "h_bar", seen["h_bar"], "tanh_vjp") or unchanged(case, "h", seen["h"], "tanh_vjp")
+@once_a_case
+def right_tanh(case: Case) -> Right:
     h, h_bar = floats(case["h"]), floats(case["h_bar"])
 
     def with_torch(a: dict[str, Any]) -> Any:
@@ -505,9 +537,16 @@ def judge_tanh(case: Case, seen: Any) -> Finding | None:
 
         return (torch.tensor(h_bar) * torch.tanh(a["u"])).sum()
 
-    right = gradient_of(
-        lambda a: float((h_bar * np.tanh(a["u"])).sum()), with_torch, {"u": np.arctanh(h)}, "u", "⟨h̄, tanh u⟩"
-    )
+    def with_numpy(a: dict[str, Any]) -> float:
+        return float((h_bar * np.tanh(a["u"])).sum())
+
+    return gradient_of(with_numpy, with_torch, {"u": np.arctanh(h)}, "u", "⟨h̄, tanh u⟩")
+
+
+def judge_tanh(case: Case, seen: Any) -> Finding | None:
+    if case["part"] == "untouched":
+        return unchanged(case, "h_bar", seen["h_bar"], "tanh_vjp") or unchanged(case, "h", seen["h"], "tanh_vjp")
+    right = right_tanh(case)
     return finding(
         case,
         "tanh_vjp(h, h_bar)",
@@ -561,7 +600,8 @@ def embedding_cases(rng: Rng) -> list[Case]:
     return [*cases, _lookup_drawn(rng, "repeated", 5, [[a, b, a], [b, c, b]], 2)]
 
 
-def judge_embedding(case: Case, seen: Any) -> Finding | None:
+@once_a_case
+def right_embedding(case: Case) -> Right:
     context, x_bar = np.array(case["context"], dtype=np.int64), floats(case["x_bar"])
     d = x_bar.shape[-1] // context.shape[-1]
     table = {"C": np.zeros((case["vocab_size"], d))}
@@ -576,7 +616,11 @@ def judge_embedding(case: Case, seen: Any) -> Finding | None:
         looked_up = torch.nn.functional.embedding(torch.tensor(context), a["C"])
         return (torch.tensor(x_bar) * looked_up.reshape(x_bar.shape)).sum()
 
-    right = gradient_of(with_numpy, with_torch, table, "C", "⟨x̄, x⟩")
+    return gradient_of(with_numpy, with_torch, table, "C", "⟨x̄, x⟩")
+
+
+def judge_embedding(case: Case, seen: Any) -> Finding | None:
+    right, context = right_embedding(case), np.array(case["context"], dtype=np.int64)
     if case["part"] == "absent":
         return _zero_rows(case, seen, right, context)
     hint = {
@@ -668,12 +712,17 @@ def _given(case: Case) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
     return params, np.array(case["contexts"], dtype=np.int64), np.array(case["targets"], dtype=np.int64)
 
 
+@once_a_case
+def right_network(case: Case) -> tuple[float, dict[str, np.ndarray]]:
+    return ngram.gradients(*_given(case))
+
+
 def judge_network(case: Case, seen: Any) -> Finding | None:
     params, contexts, targets = _given(case)
     part, B = case["part"], len(contexts)
     if part == "untouched":
         return _parameters_changed(case, seen, params)
-    loss, gradients = ngram.gradients(params, contexts, targets)
+    loss, gradients = right_network(case)
     if part == "loss":
         return _wrong_loss(case, seen, loss, ngram.mean_loss(params, contexts, targets))
     values = ngram.forward(params, contexts)
@@ -774,6 +823,9 @@ _KINDS: dict[str, Callable[[Rng, np.ndarray], np.ndarray]] = {
 _WHAT = {"rows": "", "exact": "exact", "close": "close", "difference": "max_difference"}
 
 
+_ENOUGH = 4  # rows; what is missing beyond costs the part "rows" alone
+
+
 def _one_off(rng: Rng, a: np.ndarray, by: float) -> np.ndarray:
     changed = a.copy()
     changed[tuple(rng.randrange(n) for n in a.shape)] += by
@@ -831,8 +883,8 @@ def judge_compare(case: Case, seen: Any) -> Finding | None:
                 arrays.shown("torch", theirs, 13 if case["kinds"][name] == "rounding" else 4),
             ]
             return Finding("\n".join(lines), where=f"compare: {_WHAT[case['part']]}", size=float(mine.size))
-    if not seen:
-        return Finding("There is no row to look at.", where="compare", size=99.0)
+    if len([name for name in ROWS if name in seen]) < _ENOUGH:
+        return Finding("There are too few rows to look at.", where="compare", size=99.0)
     return None
 
 
