@@ -101,7 +101,7 @@ def test_course_files_and_other_submissions_are_not_there(kernel: Kernel, tmp_pa
 
 def test_a_hidden_folder_inside_what_is_shown_is_empty(tmp_path: Path) -> None:
     """A course kept under the interpreter's own folder, say /usr/local, is hidden when it is named."""
-    arguments = box.arguments(disk_bytes=1 << 20, hide=[Path("/usr/share")])
+    arguments = box.arguments(hide=[Path("/usr/share")])
     at = arguments.index("/usr/share")
     assert arguments[at - 1] == "--tmpfs"
     assert arguments.index("/usr") < at
@@ -426,6 +426,8 @@ def test_disk_is_bounded(kernel: Kernel, folder: str) -> None:
     )
     kind, size = said(shown).split()
     assert kind == "OSError" and int(size) <= LIMITS.disk_bytes >> 20
+    many = run(kernel, f"for i in range(1_000_000): open(f'{folder}/f{{i}}', 'w').close()")
+    assert error(many).startswith("OSError"), "empty files take memory too"
     assert error(run(kernel, f"import os; os.truncate(open('{folder}/f', 'w').name, 1 << 40)")).startswith("OSError")
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 import autograder
 
 SCRATCH = "/tmp/home"  # working directory and HOME in the box
+WRITABLE = ("/tmp", "/dev/shm")
 PACKAGE = Path(autograder.__file__).resolve().parent
 OPEN_TO_STUDENTS = ("__init__.py", "lessons.py", "evidence.py", "verdict.py", "py.typed", "student")
 LIBRARIES = ("numpy", "torch", "IPython", "matplotlib")
@@ -114,9 +115,8 @@ def _mounts(hide: Iterable[Path]) -> list[tuple[str, Path]]:
     """(operation, path), outer paths first, so that what is bound or hidden inside another mount comes after it."""
     roots = _roots()
     hidden = {Path(p) for p in _NEVER} | {Path(p).absolute() for p in hide}
-    repository = PACKAGE.parent
-    if repository not in {Path(folder).resolve() for folder in library_folders()}:
-        hidden.add(repository)
+    if (PACKAGE.parent / "pyproject.toml").exists():
+        hidden.add(PACKAGE.parent)
     hidden = {p for p in hidden if p.is_dir() and any(p.is_relative_to(root) for root in roots)}
     mounts = [("ro-bind", p) for p in roots] + [("hide", p) for p in hidden] + [("hide", PACKAGE)]
     # A virtual environment inside a hidden folder comes back.
@@ -126,19 +126,18 @@ def _mounts(hide: Iterable[Path]) -> list[tuple[str, Path]]:
     return sorted(dict.fromkeys(mounts), key=lambda m: len(m[1].parts))
 
 
-def arguments(*, disk_bytes: int, hide: Iterable[Path] = ()) -> list[str]:
+def arguments(hide: Iterable[Path] = ()) -> list[str]:
     """The bwrap command line, up to and without `--info-fd`; `hide` names folders that must not be seen.
 
-    User and user namespace are the caller's affair: bwrap is started by root, be it the machine's root or the root
-    of a user namespace of ours.
+    Only options that bubblewrap 0.4 has (RHEL 9): sizes and permissions of the writable folders, user and user
+    namespace are the caller's affair. bwrap is started by root, be it the machine's root or the root of a user
+    namespace of ours.
     """
     args = [bubblewrap()]
     args += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
-    args += ["--die-with-parent", "--new-session", "--clearenv", "--hostname", "box", "--cap-drop", "ALL"]
-    args += ["--proc", "/proc", "--dev", "/dev", "--size", str(disk_bytes), "--tmpfs", "/dev/shm"]
-    args += ["--chmod", "1777", "/dev/shm", "--remount-ro", "/dev"]
-    args += ["--size", str(disk_bytes), "--perms", "1777", "--tmpfs", "/tmp"]
-    args += ["--perms", "0700", "--dir", SCRATCH, "--dir", "/var", "--symlink", "/tmp", "/var/tmp"]
+    args += ["--die-with-parent", "--new-session", "--hostname", "box", "--cap-drop", "ALL"]
+    args += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]
+    args += ["--tmpfs", "/tmp", "--dir", SCRATCH, "--dir", "/var", "--symlink", "/tmp", "/var/tmp"]
     for link in _SYSTEM_LINKS:
         if os.path.islink(link):
             args += ["--symlink", os.readlink(link), link]

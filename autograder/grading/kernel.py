@@ -120,8 +120,7 @@ class _Helper:
             "package": str(box.PACKAGE), "library_folders": box.library_folders(),
         }  # fmt: skip
         if sandbox == "bwrap":
-            config["arguments"] = box.arguments(disk_bytes=limits.disk_bytes, hide=hide)
-            config["files"] = box.FILES
+            config |= {"arguments": box.arguments(hide), "files": box.FILES, "writable": box.WRITABLE}
         self.process = subprocess.Popen(
             [sys.executable, "-I", str(Path(__file__).with_name("warm.py"))],
             stdin=theirs.fileno(), stdout=self.log, stderr=self.log, env=search, cwd="/",

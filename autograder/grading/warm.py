@@ -22,13 +22,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from importlib.machinery import ModuleSpec
 from typing import TYPE_CHECKING, Any
 
 PID = os.getpid()
 HERE = os.path.dirname(os.path.abspath(__file__))
 _SIGNALLED = 128  # with the signal's number added: exit status of a stand-in whose child was killed by a signal
-TRUSTED = ("authoring", "cli", "exercises", "grading", "references")
+TRUSTED = [f"autograder.{name}" for name in ("authoring", "cli", "exercises", "grading", "references")]
 
 
 def _sibling(name: str) -> Any:
@@ -47,20 +46,9 @@ else:
     warm_confine = _sibling("warm_confine")
 
 
-class _NoTrustedHalf:
-    """Keeps the trusted half from being imported where no box hides it."""
-
-    @staticmethod
-    def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        if name.startswith("autograder.") and name.split(".")[1] in TRUSTED:
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-        return None
-
-
 def import_student_half(package: str) -> None:
     """`autograder` from its folder, however it is installed."""
     sys.meta_path[:] = [f for f in sys.meta_path if not getattr(f, "__module__", "").startswith("__editable__")]
-    sys.meta_path.insert(0, _NoTrustedHalf)
     spec = importlib.util.spec_from_file_location(
         "autograder", os.path.join(package, "__init__.py"), submodule_search_locations=[package]
     )
@@ -86,7 +74,7 @@ class Box:
         passed, extra = [info_w], []
         for path, text in files.items():
             passed.append(_readable(text.encode()))
-            extra += ["--perms", "0444", "--file", str(passed[-1]), path]
+            extra += ["--file", str(passed[-1]), path]
         # bubblewrap's own processes are in the student's reach: they get no more rights than the student's.
         if refused := warm_confine.filter_program(os.uname().machine):
             passed.append(_readable(refused))
@@ -198,6 +186,8 @@ class Warm:
         os.environ.update(config["environment"])
         sys.path += [folder for folder in config["library_folders"] if folder not in sys.path]
         import_student_half(config["package"])
+        if not self.boxed:
+            sys.modules.update(dict.fromkeys(TRUSTED))  # type: ignore[arg-type]  # None: cannot be imported
         self._import_libraries()
         gc.collect()
         gc.freeze()
@@ -301,6 +291,9 @@ class Warm:
                 for name in ("net", "ipc", "uts", "mnt"):
                     warm_confine.join(spaces[name], name)
                 os.chdir("/")
+                for folder in self.config["writable"]:
+                    warm_confine.bound(folder, self.limits["disk_bytes"])
+                    os.chmod(folder, 0o1777)
                 if self.uid is not None:
                     os.chown(scratch, self.uid, self.uid)
             null = os.open(os.devnull, os.O_RDWR)

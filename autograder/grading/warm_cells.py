@@ -283,7 +283,7 @@ def make_shell(outputs: Outputs, folder: str) -> Shell:
     warnings.filterwarnings("ignore", message=".*is non-interactive, and thus cannot be shown")
     builtins.input = getpass.getpass = _nobody_to_ask
     # A first cell of ours fills the caches that every fork would otherwise fill for itself.
-    shell.run_cell("class _First: pass\n1 / 0", store_history=False)
+    _run_cell(shell, "class _First: pass\n1 / 0", store_history=False)
     del shell.user_ns["_First"]
     outputs.begin()
     return shell

@@ -82,6 +82,13 @@ def join(fd: int, name: str) -> None:
     _checked(_libc.setns(fd, NAMESPACES[name]), f"joining the {name} namespace")
 
 
+def bound(folder: str, size: int) -> None:
+    """Let the tmpfs on `folder` hold `size` bytes, and no more files than would fill it with a page each."""
+    nosuid, nodev, remount = 2, 4, 32
+    options = f"size={size},nr_inodes={max(size // 4096, 1024)}"
+    _checked(_libc.mount(b"tmpfs", folder.encode(), b"tmpfs", nosuid | nodev | remount, options.encode()), folder)
+
+
 def drop_privileges(uid: int | None) -> None:
     """No capability, now or later; `uid` becomes user and group id unless it is None."""
     for capability in range(64):
