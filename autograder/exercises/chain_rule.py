@@ -578,7 +578,10 @@ def _path_cases(rng: random.Random) -> list[Case]:
         graph, inputs, sink = _graph(rng, 5, ("+", "*", "-", "/", "tanh", "exp", "neg"))
         cases += [_asked(drawn_case("mixed", graph, inputs, sink), source) for source in inputs]
         cases.append(
-            _asked(drawn_case("mixed", graph, inputs, sink), rng.choice([n for n in graph if n not in inputs]))
+            _asked(
+                drawn_case("mixed", graph, inputs, sink),
+                rng.choice([n for n in graph if n not in inputs and n != sink]),
+            )
         )
     return cases
 
@@ -912,7 +915,12 @@ def _fooled(case: Case, seen: Any) -> tuple[str, str] | None:
             "times something that is no finite number is no number: the check sees that at once."
         )
     if case["part"] == "wrong":
-        pairs = zip(case["xs"], seen["slopes"], strict=True)
+        pairs = list(zip(case["xs"], seen["slopes"], strict=True))
+        odd = next(
+            (f"At x = {show(x)} your rule gives {show(slope)}." for x, slope in pairs if not is_number(slope)), ""
+        )
+        if odd:
+            return "not-finite", f"{odd} A rule, even a wrong one, gives a finite number."
         if any(not close(slope, _tanh_slope(x), SEEN) for x, slope in pairs):
             return None
         return "right", f"{case['says']} your rule gives the right slopes of tanh. The task is to write a wrong one."
@@ -929,7 +937,7 @@ def _fooled(case: Case, seen: Any) -> tuple[str, str] | None:
     if not close(yours, right, SEEN):
         return None
     told = f"{at} your rule leads to ∂L/∂b = {yours:.8g}; the right value is {right:.8g}. A check sees no difference."
-    if abs(v) < 1e-9:
+    if abs(v) < 1e-12:
         return "blind", f"{told} There v = ab + a is 0, so whatever the tanh rule says is multiplied by 0."
     if close(slope, _tanh_slope(b), SEEN):
         return "chance", f"{told} Your rule's slope, {show(slope)}, happens to be right at b = {show(b)}."
@@ -1107,7 +1115,7 @@ LESSON = LessonExercises(
                 Part("exposed", "Your point exposes it"),
             ),
             worked=lambda: _ranked(_fool_cases((-2.0, -0.7, 0.3, 1.2))),
-            cases=lambda rng: _fool_cases([decimal(rng, -2, 2, apart=(0,)) for _ in range(8)]),
+            cases=lambda rng: _fool_cases([decimal(rng, -2, 2, apart=(0, -1)) for _ in range(8)]),
             judge=_judge_fooled,
             same=_same_fooled,
             misconceptions=faults.FOOLED,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import io
 import json
 import os
@@ -59,6 +60,7 @@ def _in_a_fork(told: Callable[[], dict[str, Any]], seconds: float) -> dict[str, 
         return told()
     if child == 0:
         try:
+            faulthandler.disable()  # what this process dies of is told in a sentence, not in pages on stderr
             os.close(reading)
             with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
                 text = json.dumps(told())
