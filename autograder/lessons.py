@@ -23,7 +23,12 @@ class Lesson:
         return self.notebook
 
 
-LESSONS: tuple[Lesson, ...] = (Lesson("3-reverse-mode", "reverse_mode", "Reverse mode: the backward pass"),)
+LESSONS: tuple[Lesson, ...] = (
+    Lesson("1-chain-rule", "chain_rule", "The chain rule"),
+    Lesson("2-forward-mode", "forward_mode", "Forward mode: derivatives that travel along"),
+    Lesson("3-reverse-mode", "reverse_mode", "Reverse mode: the backward pass"),
+    Lesson("4-softmax-backprop", "softmax_backprop", "Backprop through softmax and an n-gram network"),
+)
 
 
 def find(name: str) -> Lesson:
