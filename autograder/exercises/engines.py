@@ -143,27 +143,27 @@ def make_engine(**overrides: Replacement) -> Engine:
 
     def topological_order(root: Any) -> list[Any]:
         order: list[Any] = []
-        met: set[int] = set()
-        todo = [(root, False)]
+        met: set[Any] = set()
+        todo: list[Any] = [root]
         while todo:
-            node, parents_done = todo.pop()
-            if parents_done:
-                order.append(node)
-            elif id(node) not in met:
-                met.add(id(node))
-                todo.append((node, True))
-                todo.extend((parent, False) for parent in node._parents)
+            node = todo.pop()
+            if node is None:  # below this mark lies a node whose parents are all in the list
+                order.append(todo.pop())
+            elif node not in met:
+                met.add(node)
+                if node._parents:
+                    todo += (node, None, *node._parents)
+                else:
+                    order.append(node)
         return order
 
     def value_backward(root: Any) -> None:
-        order = engine.topological_order(root)
-        for node in order:
-            if node._backward is not None:
-                node.grad = 0.0
+        firing = [node for node in engine.topological_order(root) if node._backward is not None]
+        for node in firing:
+            node.grad = 0.0
         root.grad = 1.0
-        for node in reversed(order):
-            if node._backward is not None:
-                node._backward(node.grad)
+        for node in reversed(firing):
+            node._backward(node.grad)
 
     def zero_grad(values: Iterable[Any]) -> None:
         for value in values:
