@@ -161,6 +161,15 @@ def edge_visits(root):
     return edges, edges  # my backward goes once through every list of parents
 """
 
+ENDLESS = """
+def edge_visits(root):
+    edges, todo = 0, [root]
+    while todo:
+        node = todo[-1]  # and never taken off the list
+        edges += len(node._parents)
+    return edges, edges
+"""
+
 ELSEWHERE = "# All of this is in my class Value above.\n"
 
 SPITE = """
@@ -221,7 +230,7 @@ def class_of_ten(right: Mapping[str, str]) -> dict[str, dict[str, str]]:
         "fatima": {**right, "3.1-solution": right["3.1-solution"].replace("+=", "="), **written},
         "grace": {**right, "3.2-solution": _wrong_tanh(right["3.2-solution"])},
         "hiro": {**right, "3.4-solution": _EARLY},
-        "ines": {**right, "3.4-solution": "def value_backward(root):\n    while True:\n        pass\n"},
+        "ines": {**right, "3.10-solution": ENDLESS},
         "jonas": {"3.1-solution": right["3.1-solution"] + "\n" + SPITE},
     }
 
