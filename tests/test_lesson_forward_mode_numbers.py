@@ -111,10 +111,12 @@ def test_three_seeds(lesson: Run) -> None:
 
 
 def test_the_slope_along_a_direction(lesson: Run) -> None:
-    assert f"slope along r: {ALSO_R['L']:.6f}" in lesson.said_by("slope along r:")
+    said = lesson.said_by("slope along r:")
+    assert f"slope along r: {ALSO_R['L']:.6f}" in said
+    assert said.endswith(f"(1.5, −0.7): {10 * AT_A['L']:.6f}\n")
     assert 3 * ALSO_A["L"] - 2 * ALSO_B["L"] == pytest.approx(ALSO_R["L"], abs=1e-12)
     said = lesson.said_by("slope along it")
-    assert f"gradient ({AT_A['L']:.6f}, {AT_B['L']:.6f}), length {GRADIENT_LENGTH:.6f}; " in said
+    assert f"gradient ({AT_A['L']:.6f}, {AT_B['L']:.6f}), length {GRADIENT_LENGTH:.6f}\n" in said
     assert f"slope along it {GRADIENT_LENGTH:.6f}" in said
     assert re.match(r"\(-?0\.0, 3\.0463766", said)
 
@@ -160,12 +162,14 @@ def test_the_square_root_of_two_from_a_loop(lesson: Run) -> None:
 def test_a_network_of_nine_parameters(lesson: Run) -> None:
     said = lesson.said_by("largest disagreement")
     assert said.count("forward mode") == 9
-    assert 0 < float(said.split()[-1]) < 1e-8
+    assert 0 < float(re.findall(r"disagreement: (\S+)", said)[0]) < 1e-8
     at = torch.tensor([0.1, -0.4, 0.2, 0.7, 0.3, -0.5, 0.9, -0.6, 0.05], dtype=torch.float64, requires_grad=True)
     w1, w2, b1, w3, w4, b2, v1, v2, c = at
     h1, h2 = torch.tanh(w1 * 0.5 - w2 + b1), torch.tanh(w3 * 0.5 - w4 + b2)
     (slopes,) = torch.autograd.grad((v1 * h1 + v2 * h2 + c - 0.3) ** 2, at)
     assert [float(x) for x in re.findall(r"forward mode +(\S+)", said)] == pytest.approx(slopes.tolist(), abs=1e-9)
+    at_once, in_all = (float(x) for x in re.findall(r"(?:once|nine): +(\S+)", said))
+    assert at_once == in_all == pytest.approx(slopes.sum().item(), abs=1e-9)
 
 
 def test_columns_of_the_jacobian(lesson: Run) -> None:
@@ -174,6 +178,7 @@ def test_columns_of_the_jacobian(lesson: Run) -> None:
         lambda x, y: torch.stack([x + 0.25 * y * y, y * (1 + 0.4 * torch.tanh(x))]), (x, y)
     )
     said = lesson.said_by("J = jacobian(warp, point)")
+    assert "shape (500, 2) in 2 passes" in said
     numbers = [float(n) for n in re.findall(r"-?\d+\.\d*", said)]
     assert numbers == pytest.approx(torch.stack(columns, dim=1).flatten().tolist(), abs=1e-7)
 

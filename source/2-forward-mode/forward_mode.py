@@ -11,7 +11,7 @@
 # - say what forward mode costs, when it is the right tool, and when it is not;
 # - say how it differs from finite differences and from formulas.
 #
-# **Time.** About 70 minutes for the core. Exercises marked ★ lie beyond it; skip them freely.
+# **Time.** About 75 minutes for the core. Exercises marked ★ lie beyond it; skip them freely.
 #
 # **Before this.** Lesson 1 (the chain rule as a sum over paths). What it built is given below, so you need no other notebook.
 #
@@ -144,7 +144,31 @@ def compare_tangents(mine: dict[str, dict[str, float | None]]) -> None:
             elif number and abs(yours + number) < 5e-4:
                 print(f"    tangent of {name}   {shown(yours):>9}   right but for its sign")
             else:
-                print(f"    tangent of {name}   {shown(yours):>9}   not yet: for each parent (local derivative) · (its tangent), then add")
+                todo = "for each parent (local derivative) · (its tangent), then add"
+                print(f"    tangent of {name}   {shown(yours):>9}   not yet: {todo}")
+
+
+def arrow(axes, start, step, colour: str) -> None:
+    """An arrow in a plot, from start to start + step."""
+    tip = (start[0] + step[0], start[1] + step[1])
+    style = {"arrowstyle": "-|>", "color": colour, "lw": 2.2, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", tip, start, arrowprops=style)
+
+
+def counted(f):
+    """f, and a list whose length is the number of its calls."""
+    calls = []
+    return (lambda x: (calls.append(1), f(x))[1]), calls
+
+
+def seconds(work) -> float:
+    """The shortest of three measurements."""
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
 
 # %% [markdown]
 # ## Warm-up
@@ -207,7 +231,8 @@ after = forward_pass(running, {"a": 2.0, "b": -1.0 + epsilon})
 
 print(f"{'node':<6}{'before':>12}{'after':>12}{'move / ε':>12}")
 for name in running:
-    print(f"{name:<6}{shown(before[name]):>12}{shown(after[name]):>12}{shown((after[name] - before[name]) / epsilon):>12}")
+    move = (after[name] - before[name]) / epsilon
+    print(f"{name:<6}{shown(before[name]):>12}{shown(after[name]):>12}{shown(move):>12}")
 show_data_graph(running, before, "L", slopes=True)
 
 # %% [markdown]
@@ -299,7 +324,8 @@ def tangent_pass(graph: Graph, values: dict[str, float], seed: dict[str, float])
             continue
         inputs = tuple(values[parent] for parent in node.parents)
         slopes = local_derivatives(node.op, inputs, values[name], node.n)
-        tangents[name] = sum(slope * tangents[parent] for parent, slope in zip(node.parents, slopes, strict=True))
+        steps = zip(node.parents, slopes, strict=True)
+        tangents[name] = sum(slope * tangents[parent] for parent, slope in steps)
     return tangents
     ### END SOLUTION
 
@@ -376,6 +402,8 @@ with when_ready("2.0"):
     r = {"a": 3.0, "b": -2.0}  # try another direction
     slope = tangent_pass(running, values, r)["L"]
     print("slope along r:", shown(slope))
+    elsewhere = forward_pass(running, {"a": 1.5, "b": -0.7})
+    print("seed (10, 0) at (1.5, −0.7):", shown(tangent_pass(running, elsewhere, {"a": 10.0})["L"]))
     if not quiet():
         t = np.linspace(-0.35, 0.35, 141)
         along = [forward_pass(running, {"a": 2.0 + r["a"] * s, "b": -1.0 + r["b"] * s})["L"] for s in t]
@@ -383,7 +411,7 @@ with when_ready("2.0"):
         axes.plot(t, along, marker="", label="L at (2, −1) + t·r")
         axes.plot(t, slope * t, marker="", label=f"the tangent line, slope {slope:.6f}")
         axes.plot([0], [0], "o", color="black", label="where we stand")
-        axes.set(xlabel="t, steps along r = (3, −2)", ylabel="L", title="One pass gives the slope along any line")
+        axes.set(xlabel="t, steps along r", ylabel="L", title="One pass gives the slope along any line")
         axes.legend()
         plt.show()
 
@@ -656,11 +684,9 @@ if not quiet():
     for x in points:
         t = math.tanh(x)
         axes.plot([x, t], [1, 0], color="#dfe3e7", marker="", linestyle="-", zorder=0)
-        for place, height, length, colour in ((x, 1, incoming, "#0072B2"), (t, 0, (1 - t * t) * incoming, "#D55E00")):
-            axes.plot([place], [height], "o", color=colour, markersize=4)
-            axes.annotate(
-                "", (place + length, height), (place, height), arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 2, "shrinkA": 0, "shrinkB": 0}
-            )
+        arrow(axes, (x, 1), (incoming, 0), "#0072B2")
+        arrow(axes, (t, 0), ((1 - t * t) * incoming, 0), "#D55E00")
+        axes.plot([x, t], [1, 0], "o", color="#1a1f26", markersize=4)
     axes.set(yticks=[0, 1], yticklabels=["tanh x", "x"], xlim=(-2.3, 2.7), ylim=(-0.4, 1.4), xlabel="value")
     axes.set_title("tanh squeezes a tangent, the more the farther from 0")
     plt.show()
@@ -956,17 +982,17 @@ with when_ready("2.1", "2.2", "2.4"):
     gradient = [jvp(running_example, [1.5, -0.7], seed)[1] for seed in ([1.0, 0.0], [0.0, 1.0])]
     length = math.hypot(*gradient)
     along_gradient = jvp(running_example, [1.5, -0.7], [g / length for g in gradient])[1]
-    print(f"gradient ({gradient[0]:.6f}, {gradient[1]:.6f}), length {length:.6f}; slope along it {along_gradient:.6f}")
+    print(f"gradient ({gradient[0]:.6f}, {gradient[1]:.6f}), length {length:.6f}")
+    print(f"slope along it {along_gradient:.6f}")
     if not quiet():
         figure, axes = plt.subplots()
         axes.plot(np.degrees(angles), slopes, marker="", label="slope of L along the direction")
-        for degrees, text in ((0, "along a"), (90, "along b")):
-            k = int(np.argmin(abs(np.degrees(angles) - degrees)))
-            axes.plot([degrees], [slopes[k]], "s", color="black")
-            axes.annotate(f"{text}: {slopes[k]:.6f}".replace("-", "−"), (degrees, slopes[k]), (degrees + 12, slopes[k] + 0.03))
+        for degrees, name, slope in ((0, "a", gradient[0]), (90, "b", gradient[1])):
+            axes.plot([degrees], [slope], "s", color="black")
+            axes.text(degrees + 12, slope + 0.03, f"along {name}: {slope:.6f}".replace("-", "−"))
         axes.axhline(0, color="#56606b", linewidth=0.8)
-        axes.set(xlabel="direction of the seed, in degrees from the a axis", ylabel="slope of L at (1.5, −0.7)", xticks=range(0, 361, 45))
-        axes.set_title("Each direction costs one pass")
+        axes.set(xlabel="direction of the seed, in degrees from the a axis", xticks=range(0, 361, 45))
+        axes.set(ylabel="slope of L at (1.5, −0.7)", title="Each direction costs one pass")
         plt.show()
 
 # %% [markdown]
@@ -1060,9 +1086,11 @@ with when_ready("2.1", "2.2", "2.4", "2.5"):
     for entry in zip("w1 w2 b1 w3 w4 b2 v1 v2 c".split(), by_tangents, by_differences, strict=True):
         print("{:<3} forward mode {:12.9f}   difference {:12.9f}".format(*entry))
     print(f"largest disagreement: {max(abs(by_tangents - by_differences)):.1e}")
+    print(f"seeded with all ones at once: {jvp(network, theta, np.ones(9))[1]:.9f}")
+    print(f"the sum of all nine:          {by_tangents.sum():.9f}")
 
 # %% [markdown]
-# *Nine parameters, nine passes. Where the two disagree, the difference quotient is at fault.*
+# *Nine parameters, nine passes. Where the two disagree, the difference quotient is at fault. The last two lines answer the question from above: one pass with all ones gives one number, the sum.*
 
 # %% [markdown]
 # ## All outputs at once
@@ -1139,6 +1167,9 @@ def warp(p):
 
 
 with when_ready("2.1", "2.2", "2.6"):
+    f, calls = counted(lambda x: [k * x[0] + x[1] ** 2 / k for k in range(1, 501)])
+    print("shape", jacobian(f, [1.0, 2.0]).shape, "in", len(calls), "passes")
+
     point = [0.8, 1.2]
     J = jacobian(warp, point)
     print(J)
@@ -1148,12 +1179,13 @@ with when_ready("2.1", "2.2", "2.6"):
         for c in np.linspace(0, 2, 11):
             for path in ([[c, t] for t in lines], [[t, c] for t in lines]):
                 for axes, corners in ((left, path), (right, [warp(p) for p in path])):
-                    axes.plot(*zip(*corners, strict=True), color="#dfe3e7", marker="", linestyle="-", linewidth=1)
+                    across, up = zip(*corners, strict=True)
+                    axes.plot(across, up, color="#c5cbd3", marker="", linestyle="-", linewidth=1)
         for axes, start, arrows in ((left, point, np.eye(2)), (right, warp(point), J)):
-            for j, (colour, name) in enumerate((("#0072B2", "seed x"), ("#D55E00", "seed y"))):
-                tip = np.array(start) + 0.5 * arrows[:, j]
-                axes.annotate("", tip, start, arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 2.4, "shrinkA": 0, "shrinkB": 0})
-                axes.annotate(name if axes is left else f"column {j + 1}", tip, xytext=(4, 4), textcoords="offset points", color=colour)
+            for j, colour in enumerate(("#0072B2", "#D55E00")):
+                arrow(axes, start, 0.5 * arrows[:, j], colour)
+                name = f"seed {'xy'[j]}" if axes is left else f"column {j + 1}"
+                axes.text(*(np.array(start) + 0.5 * arrows[:, j] + 0.05), name, color=colour)
             axes.plot(*start, "o", color="black")
             axes.set_aspect("equal")
         left.set(xlabel="x", ylabel="y", title="Two seeds …")
@@ -1187,7 +1219,7 @@ with when_ready("2.0", "2.1", "2.2", "2.4", "2.5"):
 # %% [markdown]
 # ## What it costs
 #
-# Take one run of $f$ on plain numbers as the unit. A forward-mode pass does, beside each operation of that run, a fixed amount of extra work: a product or two, and a sum. So a pass costs a constant number of units, whatever $f$ is. The gradient takes $P$ passes: **its cost grows in proportion to $P$**, in symbols $\Theta(P)$.
+# Take one run of $f$ on plain numbers as the unit. A forward-mode pass does, beside each operation of that run, a fixed amount of extra work: a product or two, and a sum. So a pass costs a constant number of units, whatever $f$ is. The gradient takes $P$ passes: **its cost grows in proportion to $P$**, in symbols [$\Theta(P)$](../glossary.ipynb#O-and-Θ).
 #
 # Memory is a good side of it. A tangent is needed only as long as its value is; no graph is kept. (Remember that when lesson 3 presents its bill.)
 #
@@ -1261,22 +1293,6 @@ def doubling_graph(P):
     return graph
 
 
-def counted(f):
-    """f, and a list whose length is the number of its calls."""
-    calls = []
-    return (lambda x: (calls.append(1), f(x))[1]), calls
-
-
-def seconds(work):
-    """The shortest of three measurements."""
-    times = []
-    for _ in range(3):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
 with when_ready("2.1", "2.4", "2.5", "2.7"):
     for P in (3, 10):
         theta = [0.1] * P
@@ -1285,7 +1301,8 @@ with when_ready("2.1", "2.4", "2.5", "2.7"):
         g, more_calls = counted(doubling)
         numerical_gradient(g, theta)
         expected = calls_needed(P, 1)
-        print(f"P = {P:2}: forward mode {len(calls)} calls (you said {expected['forward_gradient']}), central differences {len(more_calls)} (you said {expected['central']})")
+        print(f"P = {P:2}: forward mode {len(calls)} calls (you said {expected['forward_gradient']}),", end=" ")
+        print(f"central differences {len(more_calls)} (you said {expected['central']})")
 
 # %%
 with when_ready("2.1", "2.4", "2.5"):
@@ -1298,15 +1315,19 @@ with when_ready("2.1", "2.4", "2.5"):
         if P <= 10:
             graph = doubling_graph(P)
             values = forward_pass(graph, {"s0": 1.0} | {f"t{i + 1}": t for i, t in enumerate(theta)})
-            costs["sum over paths"][P] = seconds(lambda: [sum_over_paths(graph, values, f"t{i}", f"s{P}") for i in range(1, P + 1)]) / unit
+            ends = [f"t{i}" for i in range(1, P + 1)]
+            walk = lambda: [sum_over_paths(graph, values, end, f"s{P}") for end in ends]
+            costs["sum over paths"][P] = seconds(walk) / unit
     print(f"{'inputs P':>8}" + "".join(f"{way:>22}" for way in costs) + "   (in runs of f)")
     for P in costs["forward mode"]:
-        print(f"{P:8}" + "".join(f"{cost[P]:22,.0f}" if P in cost else f"{'–':>22}" for cost in costs.values()))
+        row = [f"{cost[P]:22,.0f}" if P in cost else f"{'–':>22}" for cost in costs.values()]
+        print(f"{P:8}" + "".join(row))
     if not quiet():
         figure, axes = plt.subplots()
         for way, cost in costs.items():
             axes.loglog(list(cost), list(cost.values()), label=way)
-        axes.set(xlabel="inputs P", ylabel="time for a gradient, in runs of f", title="Forward mode grows with P, paths with $2^P$")
+        axes.set(xlabel="inputs P", ylabel="time for a gradient, in runs of f")
+        axes.set_title("Forward mode grows with P, paths with $2^P$")
         axes.legend()
         plt.show()
 
@@ -1387,8 +1408,9 @@ def written_out(f):
     if not isinstance(f, tuple):
         return str(f)
     sign, *parts = f
-    texts = [f"({written_out(p)})" if sign == "·" and isinstance(p, tuple) and p[0] == "+" else written_out(p) for p in parts]
-    return f" {sign} ".join(texts)
+    in_brackets = [sign == "·" and isinstance(part, tuple) and part[0] == "+" for part in parts]
+    texts = [written_out(part) for part in parts]
+    return f" {sign} ".join(f"({t})" if inside else t for t, inside in zip(texts, in_brackets, strict=True))
 
 # %%
 u = "x"
@@ -1408,7 +1430,8 @@ if not quiet():
     axes.semilogy(n, slope, label="symbols in the derivative's formula")
     axes.semilogy(n, formula, label="symbols in the formula")
     axes.semilogy(n, operations, label="operations in the program")
-    axes.set(xlabel="lines n of the program", ylabel="size", title="A formula explodes where a program stays short", xticks=range(0, 21, 5))
+    axes.set(xlabel="lines n of the program", ylabel="size", xticks=range(0, 21, 5))
+    axes.set_title("A formula explodes where a program stays short")
     axes.legend()
     plt.show()
 
