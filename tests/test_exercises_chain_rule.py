@@ -522,6 +522,56 @@ def test_one_mistake_costs_its_part_only(id: str, name: str, parts: list[str]) -
     assert failed_parts(graded(id, *held.objects())) == parts
 
 
+def _notebook_with(cell: str, *edits: tuple[str, str]) -> dict[str, Any]:
+    """The learner's notebook, every answer right but that of one cell, which is edited."""
+    names = dict(notebook())
+    for source in read(SOURCE).cells:
+        if source.is_solution:
+            code = source.without_markers(SOLUTION)
+            for old, new in edits if source.grade_id == cell else ():
+                assert old in code
+                code = code.replace(old, new)
+            exec(code, names)
+    return names
+
+
+@pytest.mark.parametrize(
+    ("cell", "edits", "costs"),
+    [
+        ("1.3-solution", (("return order", "return order[::-1]"),), ["order", "repeated", "deep"]),
+        ("1.3-solution", (("missing[child] -= 1", "missing[child] -= 2"),), ["order", "deep"]),
+        ("1.4-solution", (("1 - output**2", "1 - x[0] ** 2"),), ["tanh"]),
+        ("1.4-solution", (("(x[1], x[0])", "(x[0], x[1])"),), ["mul"]),
+        ("1.4-solution", (("(1.0, -1.0)", "(1.0, 1.0)"), ("(-1.0,)", "(1.0,)")), ["linear"]),
+        (
+            "1.4-solution",
+            (("(1 - output**2,)", "(1 - output**2)"), ("(output,)", "output"), ("(-1.0,)", "-1.0")),
+            ["form"],
+        ),
+    ],
+)
+def test_a_mistake_does_not_count_again_where_its_function_is_called(
+    cell: str, edits: tuple[tuple[str, str], ...], costs: list[str]
+) -> None:
+    names = _notebook_with(cell, *edits)
+    lost = {e.id: failed_parts(graded(e.id, *(names[n] for n in e.names), seed=1)) for e in EXERCISES}
+    assert {id: parts for id, parts in lost.items() if parts} == {cell.removesuffix("-solution"): costs}
+
+
+def test_own_slopes_excuse_no_sum_of_nothing() -> None:
+    names = _notebook_with("1.4-solution", ("return rules[op]()", "return tuple(0.0 for _ in inputs)"))
+    exec("def sum_over_paths(graph, values, source, sink):\n    return float(source == sink)", names)
+    assert len(failed_parts(graded("1.6", names["sum_over_paths"]))) == 5
+
+
+def test_what_stood_in_is_gone_after_the_check() -> None:
+    names = _notebook_with("1.3-solution", ("return order", "return order[::-1]"))
+    before = names["topological_order"], names["local_derivatives"]
+    for id in ("1.5", "1.6"):
+        graded(id, names[exercise(id).names[0]])
+    assert (names["topological_order"], names["local_derivatives"]) == before
+
+
 def test_two_mistakes_in_two_operations_are_both_named() -> None:
     wrong = faults.slopes_with(tanh=lambda x, y, n: (1 - y,), pow=lambda x, y, n: (x[0] ** (n - 1),))
     verdict = graded("1.4", wrong)

@@ -590,9 +590,10 @@ def _judge_paths(case: Case, seen: Any) -> Finding | None:
     source, sink = case["source"], case["sink"]
     right = reference(case["graph"], case["inputs"], sink)
     wanted = right.adjoints[source]
-    if close(seen, wanted):
-        return None
     graph = right.graph
+    seen, slopes = seen["sum"], seen["slopes"]
+    if close(seen, wanted) or (slopes and _follows_from_slopes(case, graph, slopes, seen)):
+        return None
     paths = _routes(graph, source, sink)
     if source == sink:
         why = "A node moves by exactly as much as itself."
@@ -621,6 +622,22 @@ def _judge_paths(case: Case, seen: Any) -> Finding | None:
         size=case["size"],
         picture={"title": title, "nodes": nodes, "edges": _edges(graph)},
     )
+
+
+def _follows_from_slopes(case: Case, graph: Graph, slopes: Mapping[str, Sequence[Any]], seen: Any) -> bool:
+    """Is `seen` the sum over paths with the learner's own local derivatives?
+
+    Then what is wrong lies in 1.4, and is marked there. A sum of 0 proves nothing.
+    """
+    if not all(
+        len(slopes[name]) == len(node.parents) and all(map(is_number, slopes[name])) for name, node in graph.items()
+    ):
+        return False
+    arriving = dict.fromkeys(graph, 0.0) | {case["sink"]: 1.0}
+    for name in reversed(order(graph)):
+        for parent, slope in zip(graph[name].parents, slopes[name], strict=True):
+            arriving[parent] += arriving[name] * slope
+    return arriving[case["source"]] != 0 and close(seen, arriving[case["source"]])
 
 
 def _routes(graph: Graph, source: str, sink: str) -> list[list[str]]:
@@ -1065,6 +1082,7 @@ LESSON = LessonExercises(
             worked=lambda: _ranked(_path_worked()),
             cases=_path_cases,
             judge=_judge_paths,
+            same=lambda case, predicted, seen: same_value(predicted["sum"], seen["sum"]),
             misconceptions=faults.PATHS,
             reread=ACROSS,
         ),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from graphlib import TopologicalSorter
 from typing import Any
 
 import numpy as np
@@ -96,26 +98,95 @@ def local_derivatives(case: Case, function: Any) -> Any:
         raise NotANumber(f'local_derivatives("{case["op"]}", …) returned None; does that branch end in return?')
     if isinstance(found, (str, Mapping)):
         raise NotANumber(f'local_derivatives("{case["op"]}", …) returned {short(found)}, not a tuple of numbers')
-    if not hasattr(found, "__iter__") or getattr(found, "shape", None) == ():
+    if not _is_sequence(found):
         return {"bare": number(found, what)}
     return {"slopes": [number(slope, what) for slope in found]}
+
+
+@contextlib.contextmanager
+def standing_in(function: Any, name: str, wrap: Callable[[Any], Any]) -> Iterator[Any]:
+    """While `function` runs, its notebook's function `name` is wrapped; yields the learner's own, None if there is none.
+
+    So that a mistake in one exercise does not count again in the next one, which calls it.
+    """
+    names = getattr(function, "__globals__", {})
+    own = names.get(name)
+    if not callable(own):
+        yield None
+        return
+    names[name] = wrap(own)
+    try:
+        yield own
+    finally:
+        names[name] = own
+
+
+def _in_order(own: Any) -> Any:
+    """The learner's topological_order; where what it gives is no order, one that is takes its place. Stubs stay stubs."""
+
+    def topological_order(parents: Any) -> Any:
+        try:
+            found = list(own(parents))
+            place = {name: k for k, name in enumerate(found)}
+            if len(found) == len(place) == len(parents) and all(
+                place[p] < place[c] for c in parents for p in parents[c]
+            ):
+                return found
+        except NotImplementedError:
+            raise
+        except Exception:
+            pass
+        return list(TopologicalSorter(parents).static_order())
+
+    return topological_order
+
+
+def _as_tuples(own: Any) -> Any:
+    """The learner's local_derivatives; a number by itself becomes a tuple of one."""
+
+    def local_derivatives(*arguments: Any, **more: Any) -> Any:
+        found = own(*arguments, **more)
+        return found if found is None or _is_sequence(found) else (found,)
+
+    return local_derivatives
+
+
+def _is_sequence(x: Any) -> bool:
+    return hasattr(x, "__iter__") and getattr(x, "shape", None) != ()
 
 
 def forward_pass(case: Case, function: Any) -> Any:
     """The value of every node that the function names and the graph has."""
     function = function_named(function, "forward_pass")
-    found = function(nodes(case["graph"], function), dict(case["inputs"]))
+    with standing_in(function, "topological_order", _in_order):
+        found = function(nodes(case["graph"], function), dict(case["inputs"]))
     if not isinstance(found, Mapping):
         raise NotANumber(f"forward_pass returned {short(found)}, not a dict from node names to numbers")
     return {name: number(found[name], f"the value of {name}") for name in case["graph"] if name in found}
 
 
 def sum_over_paths(case: Case, function: Any) -> Any:
+    """{"sum": what the function returns, "slopes": what the notebook's own local_derivatives says at every node}."""
     function = function_named(function, "sum_over_paths")
-    found = function(nodes(case["graph"], function), dict(case["values"]), case["source"], case["sink"])
+    graph, values = nodes(case["graph"], function), case["values"]
+    with standing_in(function, "local_derivatives", _as_tuples) as own:
+        found = function(graph, dict(values), case["source"], case["sink"])
     if found is None:
         raise NotANumber("sum_over_paths returned None; does every way through it end in return?")
-    return number(found, "what sum_over_paths returned")
+    return {"sum": number(found, "what sum_over_paths returned"), "slopes": own and _own_slopes(graph, values, own)}
+
+
+def _own_slopes(graph: Mapping[str, Any], values: Mapping[str, float], own: Any) -> Any:
+    try:
+        return {
+            name: [
+                number(slope)
+                for slope in _as_tuples(own)(node.op, tuple(values[p] for p in node.parents), values[name], node.n)
+            ]
+            for name, node in graph.items()
+        }
+    except Exception:
+        return None
 
 
 # ---- finite differences: 1.7, 1.8 -----------------------------------------------------------------------------------
