@@ -31,6 +31,8 @@ $(STAMP): pyproject.toml constraints.txt
 	@bash .ci/venv "$(VENV)" $(PYTHONS)
 	@echo "Installing the packages of constraints.txt into $(VENV)/ (the first time a few minutes) ..."
 	@"$(BIN)/python" -m pip install --disable-pip-version-check $(PIP_ARGS) -c constraints.txt -e ".[test]"
+	@echo "Making the instructor's notebooks from source/ ..."
+	@"$(BIN)/autograder" build --instructor-only
 	@touch "$@"
 
 course: setup

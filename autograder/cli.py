@@ -42,13 +42,18 @@ def build(
     lessons: Annotated[list[str] | None, typer.Argument(help="Lessons to build; all if none is named.")] = None,
     check: Annotated[bool, typer.Option("--check", help="Build nothing; fail if what is committed differs.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite notebooks that somebody has worked in.")] = False,
+    instructor_only: Annotated[
+        bool, typer.Option("--instructor-only", help="Make the instructor's notebooks in source/ alone.")
+    ] = False,
 ) -> None:
     """Make the notebooks from source/: the instructor's, release/ and notebooks/."""
     from autograder.authoring.build import build as run
     from autograder.grading.course import CourseError, course_root
 
     try:
-        raise typer.Exit(run(_known(lessons or []), course_root(), check=check, force=force))
+        raise typer.Exit(
+            run(_known(lessons or []), course_root(), check=check, force=force, instructor_only=instructor_only)
+        )
     except CourseError as error:
         raise _stop(str(error)) from None
 

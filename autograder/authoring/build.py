@@ -40,6 +40,7 @@ def build(lessons: Sequence[str], root: Path, check: bool = False, force: bool =
     A fault stops the build: nothing is written. With `check` nothing is written either; what is committed and would
     be written otherwise is a difference. A notebook that somebody has worked in is never lost: in notebooks/ it is kept
     beside the new one; in source/ and release/, which nbgrader reads whole, the build stops. `force` overwrites.
+    With `instructor_only` just the notebooks in source/, which are not committed, are made.
     """
     built = compose(lessons, root)
     if built.faults:
@@ -47,6 +48,8 @@ def build(lessons: Sequence[str], root: Path, check: bool = False, force: bool =
             print(fault)
         print(f"Nothing was built: {len(set(built.faults))} {'fault' if len(set(built.faults)) == 1 else 'faults'}.")
         return 1
+    if instructor_only:
+        built.files = {path: content for path, content in built.files.items() if path.startswith("source/")}
     return _compare(built, lessons, root) if check else _write(built, root, force)
 
 

@@ -16,8 +16,9 @@ from pathlib import Path
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
+from autograder.authoring import editions
 from autograder.authoring.source import SOLUTION, Source, read
-from autograder.grading.course import CourseError, course_root, release_path
+from autograder.grading.course import course_root, release_path
 from autograder.lessons import find, grade_id, tag_of
 
 LESSON = "3-reverse-mode"
@@ -268,21 +269,15 @@ def make_class(folder: Path, root: Path, students: Mapping[str, Mapping[str, str
 
 
 def make_course(folder: Path, root: Path) -> None:
-    """A course folder of its own, with lesson 3 and a class that has handed it in.
-
-    Raises:
-        CourseError: the lesson has not been built.
-    """
+    """A course folder of its own, with lesson 3 and a class that has handed it in."""
     lesson = find(LESSON)
-    text = root / "source" / lesson.name / f"{lesson.notebook}.py"
-    built = text.with_suffix(".ipynb")
-    if not built.is_file():
-        raise CourseError(f"Lesson {lesson.name} has not been built here. Run: autograder build")
+    source = read(root / "source" / lesson.name / f"{lesson.notebook}.py")
     (folder / "source" / lesson.name).mkdir(parents=True)
     shutil.copy(root / "nbgrader_config.py", folder)
-    shutil.copy(built, folder / "source" / lesson.name)
+    text = editions.dumps(editions.instructor(source, lesson.name))
+    (folder / "source" / lesson.name / f"{lesson.notebook}.ipynb").write_text(text, encoding="utf-8")
     nbgrader(folder, "generate_assignment", lesson.name, "--force")
-    make_class(folder, folder, class_of_ten(answers(read(text))))
+    make_class(folder, folder, class_of_ten(answers(source)))
 
 
 def run(folder: Path) -> int:

@@ -77,14 +77,18 @@ def verdict_on(exercise: str, *objects: Any) -> Verdict:
     return verdict
 
 
-def grade(exercise: str, *objects: Any) -> float:
-    """Run the grader's cases and hand in what your code computed. The verdict is reached elsewhere; returns 0.0."""
+def grade(exercise: str, *objects: Any) -> float | None:
+    """Run the grader's cases and hand in what your code computed.
+
+    The verdict is reached elsewhere, so under the grader this returns 0.0: should that step be missing, nobody gets
+    marks for nothing. Elsewhere there are no cases to run, and None is returned.
+    """
     from IPython.display import display
 
     cases = channel.take(exercise)
     if cases is None:
         print(f"{exercise}: hidden checks run at grading.")
-        return 0.0
+        return 0.0 if session.execution() == "autograde" else None
     observations = observe(probe_for(exercise), cases, objects)
     try:
         text = evidence.encode(exercise, observations)
