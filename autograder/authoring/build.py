@@ -32,7 +32,9 @@ class Built:
     faults: list[Fault] = field(default_factory=list)
 
 
-def build(lessons: Sequence[str], root: Path, check: bool = False, force: bool = False) -> int:
+def build(
+    lessons: Sequence[str], root: Path, check: bool = False, force: bool = False, instructor_only: bool = False
+) -> int:
     """Build `lessons` (names) of the course at `root`, and the pages beside them, and say what was done.
 
     Returns the exit status: 0 if all is well, else 1.
