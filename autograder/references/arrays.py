@@ -5,7 +5,8 @@ The function is written twice, once with torch and once with NumPy, so that the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,24 @@ Arrays = Mapping[str, np.ndarray]
 Index = tuple[int, ...]
 
 
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """PyTorch on one thread: on arrays this small, handing work to others costs more than the work."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
 def gradients(f: Callable[[dict[str, Any]], Any], arrays: Arrays) -> dict[str, np.ndarray]:
     """∂f/∂array for every array in `arrays`, by PyTorch in float64; f gets them as tensors and returns one number."""
     import torch
 
-    with torch.enable_grad():
+    with one_thread(), torch.enable_grad():
         tensors = {name: torch.tensor(x, dtype=torch.float64, requires_grad=True) for name, x in arrays.items()}
         grads = torch.autograd.grad(f(tensors), list(tensors.values()), allow_unused=True)
     return {
