@@ -21,6 +21,7 @@ from autograder.exercises.forward_mode_faults import make_dual
 from autograder.exercises.model import Misconception
 from autograder.references import finite_difference
 from autograder.references.graphs import from_json
+from autograder.student import cards, data_graph, pictures
 from autograder.student.probes.forward_mode import NESTED
 from tests.checking import cases_of, failed_parts, graded
 from tests.duals import STYLES
@@ -253,6 +254,7 @@ OTHER_STYLES: dict[str, list[tuple[Any, ...]]] = {
         (lambda f, x: tangent_of(f(Own.Dual(x, 1))),),
         (lambda f, x: np.float64(tangent_of(f(STYLES["WithNumPy"][0](x, 1.0)))),),
         (lambda f, x: tangent_of(f(STYLES["AsDataclass"][0](x, 2.0))) / 2,),
+        (notebook()["nested_derivative"],),
     ],
     "2.4": [
         (lambda f, xs, r: tuple(map(float, _pair(Own.run(f, xs, r)))),),
@@ -309,6 +311,22 @@ def test_a_wrong_rule_that_nobody_listed_is_located_and_costs_its_part(op: str) 
         assert verdict.where == op and verdict.misconceptions == []
         assert "your tangent" in verdict.message and "expected" in verdict.message
         assert verdict.picture and any(node["first"] for node in verdict.picture["nodes"])
+
+
+def test_a_failing_graph_compares_tangents() -> None:
+    (wrong,) = next(m for m in exercise("2.0").misconceptions if m.name == "ignores-incoming-tangent").objects()
+    verdict = graded("2.0", wrong)
+    assert verdict.picture is not None
+    assert "your tangent" in pictures.describe(verdict.picture)
+    assert "<svg" in cards.card_html(verdict)
+
+
+def test_a_graph_as_data_shows_tangents() -> None:
+    Node = notebook()["Node"]
+    graph = {"x": Node("input"), "y": Node("*", ("x", "x"))}
+    picture = data_graph.picture_of(graph, {"x": 3.0}, tangents={"x": 1.0, "y": 6.0})
+    assert "y = x times x: value 9, tangent 6" in pictures.describe(picture)
+    assert ">tangent<" in data_graph.figure(picture)
 
 
 def test_two_mistakes_are_both_named() -> None:

@@ -1326,13 +1326,16 @@ with when_ready("2.1", "2.4", "2.5"):
         figure, axes = plt.subplots()
         for way, cost in costs.items():
             axes.loglog(list(cost), list(cost.values()), label=way)
+        sizes = list(costs["forward mode"])
+        guide = costs["forward mode"][16] / 16
+        axes.loglog(sizes, [guide * P for P in sizes], ":", color="#56606b", marker="", label="in proportion to P")
         axes.set(xlabel="inputs P", ylabel="time for a gradient, in runs of f")
         axes.set_title("Forward mode grows with P, paths with $2^P$")
         axes.legend()
         plt.show()
 
 # %% [markdown]
-# *Both scales are logarithmic. Forward mode and central differences rise side by side, in proportion to $P$ (times are measured, so expect some wobble; a `Dual` written in Python is tens of times slower than a float, which moves the whole line up and leaves its slope alone). The sum over paths leaves the picture at once.*
+# *Both scales are logarithmic. Forward mode and central differences rise side by side, in proportion to $P$ like the dotted line (times are measured, so expect some wobble; a `Dual` written in Python is tens of times slower than a float, which moves the whole line up and leaves its slope alone). The sum over paths leaves the picture at once.*
 #
 # At $P = 15{,}697$, the size of a small model in lesson 5, a gradient by forward mode is as dear as 15,697 passes. And training wants thousands of gradients.
 
@@ -1681,7 +1684,7 @@ quiz("2.check-yourself", r"""
 # ## Going further
 #
 # - Baydin, Pearlmutter, Radul and Siskind, [*Automatic Differentiation in Machine Learning: a Survey*](https://arxiv.org/abs/1502.05767). Section 3.1 is forward mode, section 2 says what automatic differentiation is not.
-# - Griewank and Walther, *Evaluating Derivatives*. Chapter 3 has both modes, with their costs proved.
+# - Griewank and Walther, *Evaluating Derivatives*. Chapter 3 has both modes, chapter 4 what they cost.
 # - PyTorch, [*Forward-mode automatic differentiation*](https://docs.pytorch.org/tutorials/intermediate/forward_ad_usage.html), a tutorial. Look for the word "dual".
 # - Siskind and Pearlmutter, *Perturbation Confusion and Referential Transparency* (2005), where the trouble of the last section was first taken apart.
 # - Words that felt slippery: the [glossary](../glossary.ipynb) has [tangent](../glossary.ipynb#tangent), [seed](../glossary.ipynb#seed), [dual number](../glossary.ipynb#dual-number), [Jacobian–vector product](../glossary.ipynb#JVP).

@@ -7,6 +7,7 @@ costs its part of 2.1 and nothing in the exercises that run programs.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -221,7 +222,7 @@ class Program:
             raise ValueError(f"f was called with {len(xs)} numbers; it takes {len(self.names)}")
         scale = self.scales[min(self.calls, len(self.scales) - 1)]
         self.calls += 1
-        kind = next((type(x) for x in xs if hasattr(x, "tangent")), None)
+        moved = next((x for x in xs if hasattr(x, "tangent")), None)
         moving: set[str] = set()
         nodes: dict[str, Witness] = {}
         for name, (op, parents, n) in self.graph.items():
@@ -239,9 +240,19 @@ class Program:
 
         def made(sink: str) -> Any:
             value, tangent = (scale * part for part in nodes[sink])
-            return kind(value, tangent) if kind is not None and sink in moving else value
+            return _like(moved, value, tangent) if sink in moving else value
 
         return made(self.sink) if self.sinks is None else [made(sink) for sink in self.sinks]
+
+
+def _like(x: Any, value: float, tangent: float) -> Any:
+    """A number of the class of `x`, with everything else that `x` carries where its class asks for more."""
+    try:
+        return type(x)(value, tangent)
+    except TypeError:
+        made = copy.copy(x)
+        made.value, made.tangent = value, tangent
+        return made
 
 
 def function_of(program: Program) -> Callable[[Any], Any]:
