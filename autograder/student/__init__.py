@@ -14,6 +14,7 @@ from autograder.student.session import quiet, start
 
 _LATER = {
     "broken_engine": "broken",
+    "load_corpus": "corpus",
     "plot_style": "plots",
     "show_backward": "stepper",
     "show_data_graph": "data_graph",
