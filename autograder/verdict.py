@@ -13,6 +13,7 @@ FAILED = "failed"
 UNANSWERED = "unanswered"
 MANUAL = "manual"
 ERROR = "error"
+WORKED_ONLY = "These are the worked examples. Further checks run at grading."
 STATUSES = (PASSED, PARTIAL, FAILED, UNANSWERED, MANUAL, ERROR)
 
 
@@ -105,4 +106,6 @@ class Verdict:
         lines += [f"   {line}" for line in self.message.splitlines()]
         if self.reread:
             lines.append(f"   Reread: {self.reread[0]}")
+        if self.worked_only:
+            lines.append(f"   {WORKED_ONLY}")
         return "\n".join(lines)

@@ -8,7 +8,7 @@ from html import escape
 
 from autograder.student import pictures, progress, theme
 from autograder.student.progress import Done
-from autograder.verdict import ERROR, FAILED, MANUAL, PARTIAL, PASSED, UNANSWERED, PartVerdict, Verdict
+from autograder.verdict import ERROR, FAILED, MANUAL, PARTIAL, PASSED, UNANSWERED, WORKED_ONLY, PartVerdict, Verdict
 
 _CIRCLE = '<circle cx="12" cy="12" r="10.5" fill="none" stroke="currentColor" stroke-width="2"/>'
 
@@ -39,7 +39,6 @@ LOOKS = {
     MANUAL: Look("Waiting for a reader", _CIRCLE + _stroke("M12 6.5V12l4 2.5")),
     ERROR: Look("Could not be checked", _stroke("M12 3l9.5 17.5h-19z") + _stroke("M12 9.5v5M12 17.6v.1")),
 }
-WORKED_ONLY = "These are the worked examples. Further checks run at grading."
 
 
 def show(verdict: Verdict, done: Done | None = None) -> None:
