@@ -143,14 +143,16 @@ def autograde(
             raise _stop(
                 f"{error.strerror}: {error.filename or 'the course folder'}. What was finished is kept; run this again."
             ) from None
+    from autograder.grading.batch import printable
+
     would = "would be " if dry_run else ""
     for who, flags in sorted(outcome.flagged.items()):
         for flag in flags:
-            typer.echo(f"! {who}: {flag}")
+            typer.echo(printable(f"! {who}: {flag}"))
     for change in outcome.changes:
-        typer.echo(f"~ {change.student} {tag_of(change.exercise)}: {change.before} -> {change.after}")
+        typer.echo(f"~ {printable(change.student)} {tag_of(change.exercise)}: {change.before} -> {change.after}")
     for who, reason in sorted(outcome.failed.items()):
-        typer.echo(f"✗ {who}: {reason}", err=True)
+        typer.echo(printable(f"✗ {who}: {reason}"), err=True)
     typer.echo(
         f"{len(outcome.graded)} submissions {would}graded, {len(outcome.unchanged)} unchanged, "
         f"{len(outcome.flagged)} flagged, {len(outcome.changes)} marks {would}changed."

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import math
 import numbers
+import re
 from typing import Any
 
 EVIDENCE_MIME = "application/vnd.autograder.evidence+json"
@@ -96,6 +97,18 @@ def encode(exercise: str, observations: list[dict[str, Any]]) -> str:
     return text
 
 
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def _storable(x: Any) -> Any:
+    """`x` with lone surrogates, which no UTF-8 file can hold, replaced; JSON escapes can spell them."""
+    if isinstance(x, str):
+        return x.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(x, list):
+        return [_storable(y) for y in x]
+    return {_storable(k): _storable(v) for k, v in x.items()} if isinstance(x, dict) else x
+
+
 def _refuse_constant(name: str) -> Any:
     raise EvidenceError(f"{name} is not JSON")
 
@@ -123,6 +136,8 @@ def decode(text: Any, exercise: str, cases: int) -> list[dict[str, Any]]:
     except (ValueError, RecursionError) as error:
         raise EvidenceError("the evidence is not valid JSON") from error
     _check_depth(data)
+    if _SURROGATE.search(text):
+        data = _storable(data)
     if not isinstance(data, dict) or data.get("exercise") != exercise:
         raise EvidenceError("the evidence belongs to another exercise")
     observations = data.get("observations")

@@ -487,7 +487,8 @@ def judge_counterexample(case: Case, seen: Any) -> Finding | None:
     right = reference(to_json(graph), inputs, sink).adjoints
     backward = list(reversed(order(graph)))
     # Where messages come from different children, which one is last depends on the order: look at two of them.
-    other = sorted(backward, key=lambda name: (-_height(graph, name), backward.index(name)))[::-1]
+    heights = _heights(graph)
+    other = sorted(backward, key=lambda name: (-heights[name], backward.index(name)))[::-1]
     faulty = [adjoints(graph, values, sink, firing=firing, assign=True) for firing in (backward, other)]
     if any(not close(wrong[name], right[name]) for wrong in faulty for name in inputs):
         return None
@@ -505,8 +506,12 @@ def judge_counterexample(case: Case, seen: Any) -> Finding | None:
     )
 
 
-def _height(graph: Graph, name: str) -> int:
-    return 1 + max((_height(graph, parent) for parent in graph[name].parents), default=0)
+def _heights(graph: Graph) -> dict[str, int]:
+    """The longest way down from each node, each node looked at once: a ladder has more paths than anybody can walk."""
+    heights: dict[str, int] = {}
+    for name in order(graph):
+        heights[name] = 1 + max((heights[parent] for parent in graph[name].parents), default=0)
+    return heights
 
 
 def _shared(graph: Graph, sink: str) -> list[str]:

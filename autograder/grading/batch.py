@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import errno
 import fcntl
 import hashlib
 import json
 import logging
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -32,7 +34,7 @@ from autograder.grading.course import CourseError, pattern
 from autograder.grading.kernel import BoxUnavailable, CellJob, CellRun, Kernel, Limits
 from autograder.grading.nbgrader_steps import Execute
 from autograder.grading.reading import Unreadable, read_file
-from autograder.grading.record import Change, Recorder
+from autograder.grading.record import Change, Recorder, stamp_in
 from autograder.grading.repair import lesson_in, repair
 from autograder.lessons import Lesson, find
 
@@ -193,8 +195,11 @@ def autograde(
         lessons_state = _lesson_state(like, lesson)
         outcome, todo = Outcome(), []
         for student, folder in folders:
+            if not _is_text(student):
+                outcome.failed[printable(student)] = "the folder's name is not text in UTF-8; rename it"
+                continue
             fingerprint = _fingerprint(folder, lessons_state)
-            if not force and _graded_as(recorder.autograded(student)) == fingerprint:
+            if not force and fingerprint and _graded_as(recorder.autograded(student)) == fingerprint:
                 outcome.unchanged.append(student)
             else:
                 todo.append((student, folder, fingerprint))
@@ -247,9 +252,13 @@ def _bounded(
 
     def launch() -> bool:
         for student, folder, fingerprint in waiting:
-            submission, future = begin(student, folder, fingerprint)
+            with _alone_in_trouble(student, outcome):
+                submission, future = begin(student, folder, fingerprint)
+            if student in outcome.failed:
+                continue
             if future is None:
-                finish(submission, [])
+                with _alone_in_trouble(student, outcome):
+                    finish(submission, [])
                 continue
             flying[future.key] = submission
             stream.add(future)
@@ -268,9 +277,50 @@ def _bounded(
         except Exception as error:  # a worker that died three times over this submission, or was lost
             outcome.failed[submission.student] = f"its worker was lost ({type(error).__name__}); run the command again"
         else:
-            finish(submission, runs)
+            with _alone_in_trouble(submission.student, outcome):
+                finish(submission, runs)
         future.release()
         launch()
+
+
+# Trouble with the disk as a whole; any other trouble with files is one submission's own.
+_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG, errno.EMFILE, errno.ENFILE}
+
+
+@contextlib.contextmanager
+def _alone_in_trouble(student: str, outcome: Outcome) -> Iterator[None]:
+    """What goes wrong over one submission is said of that student, and the class goes on."""
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        yield
+    except (BoxUnavailable, SQLAlchemyError):
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in _DISK:
+            raise
+        if isinstance(error, FileNotFoundError):
+            reason = "the submission went away while it was being graded; run the command again"
+        elif isinstance(error, OSError):
+            reason = f"{error.strerror or type(error).__name__}: {error.filename}"
+        else:
+            reason = (
+                f"this submission could not be graded ({type(error).__name__}: {str(error)[:200]}); please report it"
+            )
+        outcome.failed[student] = printable(reason)
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def printable(text: str) -> str:
+    """`text` without what a terminal would obey or could not show: names of files and folders are anybody's words."""
+    return "".join(c if c.isprintable() else "�" for c in text)
 
 
 def _recorder(root: Path, config: Config, lesson: Lesson) -> Recorder:
@@ -331,11 +381,18 @@ def _lesson_state(like: NotebookNode, lesson: Lesson) -> str:
 
 
 def _fingerprint(folder: Path, state: str) -> str:
-    """What was handed in (every notebook and the time stamp), and what it is held against."""
+    """What was handed in (every notebook and the time stamp), and what it is held against; "" if it cannot be read."""
+    try:
+        return _hashed(folder, state)
+    except OSError:
+        return ""
+
+
+def _hashed(folder: Path, state: str) -> str:
     sha = hashlib.sha256(state.encode())
     for path in sorted(folder.iterdir()):
         if path.suffix.lower() == ".ipynb" or path.name == "timestamp.txt":
-            sha.update(path.name.encode("utf-8", "surrogateescape"))
+            sha.update(os.fsencode(path.name))
             if path.is_file() and not path.is_symlink():
                 with open(path, "rb") as file:
                     sha.update(hashlib.file_digest(file, "sha256").digest())
@@ -358,10 +415,10 @@ def _prepare(
     directory: CourseDirectory,
     secret: bytes,
 ) -> Submission:
-    try:
-        timestamp = directory.get_existing_timestamp(str(folder))
-    except SystemExit:  # nbgrader's answer to a stamp that is no time
-        timestamp = None
+    timestamp = None
+    if stamp_in(folder) is not None:
+        with contextlib.suppress(SystemExit, ValueError, OverflowError):  # a stamp that is no time
+            timestamp = directory.get_existing_timestamp(str(folder))
     path, flags = _which(folder, lesson)
     submission = Submission(student, folder, timestamp, fingerprint, None)
     if path is None and not flags:
@@ -387,6 +444,8 @@ def _seed(secret: bytes, submission: Submission, lesson: Lesson) -> marking.Seed
 
 def _which(folder: Path, lesson: Lesson) -> tuple[Path | None, list[str]]:
     """The notebook that is meant, and what is to be said about its name; (None, []) if there is none at all."""
+    if folder.is_symlink():
+        return None, ["the folder is a symbolic link to another place"]
     wanted = f"{lesson.notebook}.ipynb"
     if (folder / wanted).exists() or (folder / wanted).is_symlink():
         return folder / wanted, []
@@ -395,7 +454,7 @@ def _which(folder: Path, lesson: Lesson) -> tuple[Path | None, list[str]]:
         return None, []
     meant = others if len(others) == 1 else [p for p in others if _answers(p, lesson)]
     if len(meant) == 1:
-        return meant[0], [f"the file is called {meant[0].name}, not {wanted}"]
+        return meant[0], [f"the file is called {printable(meant[0].name)}, not {wanted}"]
     return None, [f"{len(others)} notebooks were handed in, none of them called {wanted}"]
 
 

@@ -11,6 +11,7 @@ import symtable
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -24,14 +25,13 @@ from autograder.exercises.judging import judge
 from autograder.exercises.model import Case, Exercise
 from autograder.grading import methods
 from autograder.grading.kernel import CellJob, CellRun
+from autograder.grading.repair import NOTES_ID
 from autograder.lessons import tag_of
 from autograder.student.cards import card_html
 from autograder.student.missing_names import explain
 from autograder.verdict import ERROR, FAILED, MANUAL, UNANSWERED, PartVerdict, Verdict, clamp
 
 Seed = Callable[[str], Random]  # exercise id -> the generator of its cases
-
-NOTES_ID = "autograder-notes"
 
 
 @dataclass
@@ -94,6 +94,8 @@ _INDIRECT = {"globals", "locals", "vars", "exec", "eval", "get_ipython"}
 @functools.lru_cache(maxsize=4096)
 def names(source: str) -> tuple[frozenset[str], frozenset[str] | None]:
     """(global names that a cell may define, global names that it may read); None for the second if it may read any."""
+    if len(source) > methods.LONGEST:
+        return frozenset(), None
     try:
         top = symtable.symtable(source, "cell", "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -278,7 +280,8 @@ def _note_flags(notebook: NotebookNode) -> None:
     notebook.cells = [cell for cell in notebook.cells if cell.id != NOTES_ID]
     flags = notebook.metadata["autograder"]["flags"]
     if flags:
-        lines = "\n".join(f"- {flag}" for flag in flags)
+        # File names and error types are a student's own words.
+        lines = "\n".join(f"- {escape(' '.join(flag.split()))[:500]}" for flag in flags)
         note = nbformat.v4.new_markdown_cell(f"**Notes of the grader**\n\n{lines}")
         note["id"] = NOTES_ID
         notebook.cells.insert(0, note)

@@ -27,6 +27,12 @@ _SUSPECT = {
     "subprocess": "starts programs",
 }
 _HARNESS = ("autograder", "IPython")
+# What a cell may change without being asked why: settings of plots.
+_SETTINGS = {"matplotlib", "plt"}
+# Modules that the lesson itself imports, so that a cell of the student's can change them without importing them.
+_AT_HAND = {name: name for name in ("builtins", "gc", "json", "math", "np", "os", "sys", "time", "torch")}
+_MOST_FLAGS = 20
+LONGEST = 100_000  # characters of a cell that are parsed here; a person writes less
 _PATCHED = {"check", "grade", "display", "print", "abs"}
 
 
@@ -41,6 +47,9 @@ def look(cells: list[NotebookNode], allowed: dict[str, frozenset[str]]) -> list[
     for cell in cells:
         exercise = tag_of(str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))).split("-")[0]
         where = f"the answer to {exercise}" if exercise else "a cell of the student's own"
+        if len(cell.source) > LONGEST:
+            flags.append(f"{where} is {len(cell.source):,} characters long and was not looked at")
+            continue
         try:
             tree = ast.parse("\n".join(x for x in cell.source.splitlines() if not x.lstrip().startswith(("%", "!"))))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -51,10 +60,54 @@ def look(cells: list[NotebookNode], allowed: dict[str, frozenset[str]]) -> list[
                 flags.append(f"{where} imports {top}, which {_SUSPECT[top]}")
             elif top in _HARNESS and name != "autograder.student":
                 flags.append(f"{where} imports {name}, a part of the notebook's own machinery")
+        flags += [f"{where} changes {name}, which other code relies on" for name in sorted(_changes(tree))]
         if not CHECK_CALL.search(cell.source):
             for name in sorted(_defines(tree) & _PATCHED):
                 flags.append(f"{where} redefines {name}")
-    return list(dict.fromkeys(flags))
+    flags = list(dict.fromkeys(flags))
+    more = len(flags) - _MOST_FLAGS
+    return [*flags[:_MOST_FLAGS], f"and {more} more of this kind"] if more > 0 else flags
+
+
+def _changes(tree: ast.Module) -> set[str]:
+    """Attributes of modules, and entries of sys.modules, that are assigned to, set or deleted."""
+    modules = dict(_AT_HAND)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            modules |= {
+                (a.asname or a.name.split(".")[0]): (a.name if a.asname else a.name.split(".")[0]) for a in node.names
+            }
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            modules |= {a.asname or a.name: f"{node.module}.{a.name}" for a in node.names}
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        targets: list[ast.expr] = []
+        if isinstance(node, (ast.Assign, ast.Delete)):
+            targets = node.targets
+        elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
+            targets = [node.target]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("setattr", "delattr"):
+            names = [str(a.value) for a in node.args[1:2] if isinstance(a, ast.Constant)]
+            targets = [ast.Attribute(node.args[0], name) for name in names]
+        for target in targets:
+            name = _dotted(target, modules)
+            if name and name.split(".")[0] not in _SETTINGS:
+                found.add(name[:100])
+    return found
+
+
+def _dotted(target: ast.expr, modules: dict[str, str]) -> str:
+    """ "json.dumps" for that attribute of an imported module; "" for anything else."""
+    if isinstance(target, ast.Subscript):
+        whole = _dotted(target.value, modules)
+        return whole if whole == "sys.modules" else ""
+    parts: list[str] = []
+    while isinstance(target, ast.Attribute):
+        parts.append(target.attr)
+        target = target.value
+    if not parts or not isinstance(target, ast.Name) or target.id not in modules:
+        return ""
+    return ".".join([modules[target.id], *reversed(parts)])
 
 
 def _imports(tree: ast.AST) -> set[str]:

@@ -173,14 +173,20 @@ class Recorder:
         folder = Path(self.directory.format_path(self.directory.autograded_directory, student, self.lesson.name))
         folder = Path(self.directory.root) / folder if not folder.is_absolute() else folder
         folder.mkdir(parents=True, exist_ok=True)
-        stamp = submitted / "timestamp.txt"
-        if stamp.is_file() and not stamp.is_symlink():
+        stamp = stamp_in(submitted)
+        if stamp is not None:
             _replace(folder / "timestamp.txt", stamp.read_text(errors="replace"))
         _replace(folder / f"{self.lesson.notebook}.ipynb", nbformat.writes(notebook, version=4) + "\n")
 
     def autograded(self, student: str) -> Path:
         folder = Path(self.directory.format_path(self.directory.autograded_directory, student, self.lesson.name))
         return Path(self.directory.root) / folder / f"{self.lesson.notebook}.ipynb"
+
+
+def stamp_in(submitted: Path) -> Path | None:
+    """The time stamp beside a submission, if there is one that can be read without surprise."""
+    stamp = submitted / "timestamp.txt"
+    return stamp if stamp.is_file() and not stamp.is_symlink() and stamp.stat().st_size < 1000 else None
 
 
 def _replace(path: Path, text: str) -> None:

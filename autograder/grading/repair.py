@@ -11,12 +11,14 @@ import copy
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import count
 
 from nbformat.notebooknode import NotebookNode
 
 from autograder.grading.seeds import digest
 from autograder.lessons import LESSONS, tag_of
 
+NOTES_ID = "autograder-notes"  # the cell on top that lists the flags
 CHECK_CALL = re.compile(r"""^[ \t]*(?:check|grade)\(\s*["'](\d+\.\d+)["']""", re.MULTILINE)
 _DEFINES = re.compile(r"^(?:def|class)\s+(\w+)", re.MULTILINE)
 
@@ -205,9 +207,10 @@ def _restored(cell: NotebookNode, like: NotebookNode, flags: list[str]) -> Noteb
 
 
 def _unique_ids(cells: list[NotebookNode]) -> None:
-    seen: set[str] = set()
-    for number, cell in enumerate(cells):
-        known = re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", cell.id or "") and cell.id not in seen
-        if not known:
-            cell.id = f"own-{number}"
+    """The lesson's cells keep their ids, whoever else claims them."""
+    seen = {NOTES_ID}
+    fresh = (f"own-{number}" for number in count())
+    for cell in sorted(cells, key=lambda cell: "nbgrader" not in cell.metadata):
+        if not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", cell.id or "") or cell.id in seen:
+            cell.id = next(id for id in fresh if id not in seen)
         seen.add(cell.id)
