@@ -38,7 +38,13 @@ RUNNING = "u = a*b; v = u + a; w = tanh(b); L = v*w"
 
 def _ranked(cases: Sequence[Case]) -> list[Case]:
     """Worked examples with sizes by rank: their round numbers make better messages than those drawn at random."""
-    return [{**case, "size": k / 1000} for k, case in enumerate(cases)]
+    return [{**case, "size": k / 1000, "says": _in_a_sentence(case)} for k, case in enumerate(cases)]
+
+
+def _in_a_sentence(case: Case) -> str:
+    """What the case says, the steps of a graph set apart by commas, so that a sentence can go on after them."""
+    said: str = case["says"]
+    return said.replace("; ", ", ")
 
 
 def _graph(rng: random.Random, steps: int, operations: Sequence[str] = ("+", "*")) -> tuple[Graph, Numbers, str]:
@@ -481,7 +487,7 @@ def _forward_cases(rng: random.Random) -> list[Case]:
         low = 0.3 if op in ("log", "pow") else -2.0
         operands = [decimal(rng, low, 2, apart=(0, 1, -1, -low)) for _ in range(ARITY[op])]
         cases.append(_one_operation(op, *operands, n=decimal(rng, 1.2, 3.5, apart=(2,)) if op == "pow" else 1.0))
-    return cases
+    return [{**case, "says": _in_a_sentence(case)} for case in cases]
 
 
 def _judge_forward(case: Case, seen: Any) -> Finding | None:
@@ -556,6 +562,7 @@ def _path_worked() -> list[Case]:
         _path_case("ends", RUNNING, at, "v", "a"),
         _path_case("residual", "s = c*x; y = x + s", {"x": 0.5, "c": 0.001}, "x"),
         _path_case("residual", "s = -x; y = x + s", {"x": 0.5}, "x"),
+        _path_case("residual", "s = c*x; y = s + x", {"x": 0.5, "c": -0.3}, "x"),
         _path_case("mixed", "r = a/b; s = exp(r); t = a - s; y = relu(t); z = y*a", {"a": 2, "b": 4}, "a"),
     ]
 
@@ -583,7 +590,7 @@ def _path_cases(rng: random.Random) -> list[Case]:
                 rng.choice([n for n in graph if n not in inputs and n != sink]),
             )
         )
-    return cases
+    return [{**case, "says": _in_a_sentence(case)} for case in cases]
 
 
 def _judge_paths(case: Case, seen: Any) -> Finding | None:

@@ -336,6 +336,21 @@ def _calls_itself(parents: Parents) -> list[str]:
     return found
 
 
+def _walks_round(parents: Parents) -> list[str]:
+    found: dict[str, None] = {}
+
+    def visit(name: str) -> None:
+        if name in found:
+            return
+        for parent in parents[name]:
+            visit(parent)
+        found.setdefault(name)
+
+    for name in parents:
+        visit(name)
+    return list(found)
+
+
 ORDER = (
     held(
         "children-first",
@@ -400,6 +415,14 @@ ORDER = (
         "Your function takes a name that stands nowhere in the graph for a node. A misspelt name would pass unnoticed.",
         FIRST,
         _makes_up_parents,
+    ),
+    held(
+        "walks-round-the-cycle",
+        "On a cycle your function asks for the parents of the parents without end, until Python stops it. Notice when "
+        "you meet a node again whose own parents are still being looked at. And a function that calls itself for every "
+        "step is too deep for a long chain.",
+        FIRST,
+        _walks_round,
     ),
     held(
         "calls-itself",
@@ -582,6 +605,7 @@ RIGHT_VALUES: dict[str, Values] = {
 def values_with(
     *,
     listed: bool = False,
+    by_name: bool = False,
     without_inputs: bool = False,
     slots_as_set: bool = False,
     used_only: bool = False,
@@ -592,7 +616,7 @@ def values_with(
 
     def forward_pass(graph: Graph, inputs: Numbers) -> Numbers:
         values = dict(inputs)
-        for name in graph if listed else order(graph):
+        for name in graph if listed else sorted(graph) if by_name else order(graph):
             node = graph[name]
             if node.op == "input":
                 continue
@@ -616,6 +640,13 @@ FORWARD_PASS = (
         "value yet.",
         FIRST,
         values_with(listed=True),
+    ),
+    held(
+        "computes-by-name",
+        "Your pass goes through the nodes in alphabetical order. What a node is called says nothing about when it can "
+        "be computed.",
+        FIRST,
+        values_with(by_name=True),
     ),
     held(
         "inputs-left-out",
@@ -760,6 +791,12 @@ PATHS = (
         "Your answer is that of one path: each new one replaced what was there. Contributions are added.",
         ACROSS,
         paths_with(lambda paths: _sum_of_products(paths[-1:])),
+    ),
+    held(
+        "largest-path-only",
+        "Your answer is that of the path that brings most. No path wins; every one of them moves the sink.",
+        ACROSS,
+        paths_with(lambda paths: max((math.prod(path) for path in paths), default=0.0)),
     ),
     held(
         "average-of-paths",
