@@ -15,6 +15,7 @@ import torch
 from autograder import evidence
 from autograder.authoring.source import HIDDEN_TESTS, SOLUTION, read
 from autograder.authoring.stubs import stubbed
+from autograder.exercises import arrays
 from autograder.exercises.array_rules import FAULTS, make_rules
 from autograder.exercises.judging import judge
 from autograder.exercises.model import Exercise
@@ -23,6 +24,7 @@ from autograder.references import arrays as reference
 from autograder.references import ngram
 from autograder.student.observe import observe
 from autograder.student.probes import probe_for
+from autograder.student.probes.arrays import array as array_evidence
 from autograder.verdict import FAILED, PARTIAL, PASSED, UNANSWERED, Verdict
 
 SOURCE = Path(__file__).parent.parent / "source" / "4-softmax-backprop" / "softmax_backprop.py"
@@ -339,6 +341,61 @@ def test_every_wrong_rule_is_told_by_its_own_name(id: str, k: int, name: str) ->
     assert verdict.score < exercise.points
 
 
+# The same mistakes once more, as edits of the lesson's solution: (exercise, what was there, what stands there, name).
+EDITS = [
+    ("4.1", "m = z.max(axis=-1, keepdims=True)", "m = 0.0 * z[..., :1]", "overflow"),
+    ("4.1", "e = np.exp(z - z.max(axis=-1, keepdims=True))", "e = np.exp(z)", "overflow"),
+    ("4.1", "e = np.exp(z - z.max(axis=-1, keepdims=True))", "e = np.exp(z - z.max())", "one-maximum-for-batch"),
+    ("4.1", "return e / e.sum(axis=-1, keepdims=True)", "return e / e.sum()", "one-sum-for-batch"),
+    ("4.1", "return e / e.sum(axis=-1, keepdims=True)", "return e / e.sum(axis=-1)", "missing-keepdims"),
+    ("4.1", "return m[..., 0] + np.log(", "return np.log(", "maximum-not-added-back"),
+    ("4.1", "return e / e.sum(axis=-1, keepdims=True)", "return e / e.sum(0)", "wrong-axis"),
+    ("4.2", "return logsumexp(z) - pick(z, y)", "return -np.log(pick(softmax(z), y) + 1e-12)", "epsilon-saturates"),
+    ("4.2", "return logsumexp(z) - pick(z, y)", "return -np.log(pick(softmax(z), y).clip(1e-15, 1))", "epsilon-saturates"),
+    ("4.2", "return logsumexp(z) - pick(z, y)", "return -(np.log(softmax(z)) * one_hot(y, z.shape[-1])).sum(-1)", None),
+    ("4.2", "return logsumexp(z) - pick(z, y)", "return -np.log(pick(softmax(z), y))", "log-of-zero"),
+    ("4.2", "return logsumexp(z) - pick(z, y)", "z = softmax(z); return logsumexp(z) - pick(z, y)", "double-softmax"),
+    ("4.2", "return logsumexp(z) - pick(z, y)", "return np.mean(logsumexp(z) - pick(z, y))", "mean-instead-of-each"),
+    ("4.3", "- one_hot(y, z.shape[-1])", "", "one-hot-not-subtracted"),
+    ("4.3", "return softmax(z) - one_hot", "return -softmax(z) + one_hot", "sign-flipped"),
+    ("4.3", "return softmax(z) -", "z = softmax(z); return softmax(z) -", "double-softmax"),
+    ("4.3", "return softmax(z) - one_hot(y, z.shape[-1])",
+     "s = softmax(z); s[..., y] = s[..., y] - 1.0; return s", "one-hot-in-every-row"),
+    ("4.4", "examples_q_bar.T @ examples_r", "examples_r.T @ examples_q_bar", "transposed-weight-gradient"),
+    ("4.4", "examples_q_bar.sum(axis=0)", "examples_q_bar.mean(0)", "bias-averaged"),
+    ("4.4", "examples_q_bar.sum(axis=0)", "q_bar", "bias-not-summed"),
+    ("4.4", "return q_bar @ W,", "return q_bar @ W.T,", "weight-not-transposed"),
+    ("4.5", "(1 - h * h)", "(1 - np.tanh(h) ** 2)", "tanh-from-preactivation"),
+    ("4.5", "h_bar * (1 - h * h)", "h_bar.__imul__(1 - h**2)", "changes-its-argument"),
+    ("4.6", "np.add.at(C_bar, context, x_bar.reshape(*context.shape, d))",
+     "for position in range(context.shape[-1]): C_bar[context[..., position]] = x_bar.reshape(*context.shape, d)[..., position, :]",
+     "last-index-wins"),
+    ("4.6", "x_bar.reshape(*context.shape, d)", "x_bar.reshape(*context.shape[:-1], d, -1).swapaxes(-1, -2)",
+     "blocks-cut-crosswise"),
+    ("4.7", " / len(targets)", "", "missing-batch-mean"),
+    ("4.7", "cross_entropy_grad(values[\"z\"], targets) / len(targets)",
+     "cross_entropy_grad(values[\"z\"], targets) / len(targets) / len(contexts)", "double-batch-mean"),
+    ("4.7", "tanh_vjp(values[\"h\"], bar[\"h\"])", "tanh_vjp(values[\"u\"], bar[\"h\"])", "tanh-from-preactivation"),
+    ("4.7", "bar[\"u\"] = tanh_vjp", "params[\"W2\"] -= 0.1 * bar[\"W2\"]; bar[\"u\"] = tanh_vjp", None),
+    ("4.7", ", targets).mean())", ", targets).sum())", "loss-summed"),
+    ("4.8", "np.abs(mine[name] - theirs[name]).max()", "(mine[name] - theirs[name]).max()", "signed-difference"),
+    ("4.8", "np.array_equal(mine[name], theirs[name])", "np.allclose(mine[name], theirs[name])", "exact-means-close"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("id", "there", "here", "name"), EDITS)
+def test_mistakes_as_learners_make_them_are_named(id: str, there: str, here: str, name: str | None) -> None:
+    names = notebook(filled=True)
+    cells = [c for c in read(SOURCE).cells if c.is_solution and c.exercise == id]
+    code = "\n\n".join(cell.without_markers(SOLUTION) for cell in cells)
+    assert code.count(there) == 1
+    exec(compile(code.replace(there, here), "<lesson>", "exec"), names)
+    verdict = verdict_on(EXERCISES[id], objects_of(EXERCISES[id], names), here, over_the_wire=True)
+    assert verdict.status in (FAILED, PARTIAL)
+    # None: no listed rule gives just this evidence. Then no name is better than a wrong one.
+    assert verdict.misconceptions == ([name] if name else []), verdict.text()
+
+
 def test_every_fault_shows_somewhere() -> None:
     named = {name for _, _, name in WRONG}
     assert named == {fault.name for fault in FAULTS}
@@ -489,3 +546,59 @@ def test_contexts_with_a_repeated_token_are_always_among_the_cases() -> None:
         assert all(any(len(set(c)) < len(c) for c in case["contexts"]) for case in cases)
         repeated = [c for c in EXERCISES["4.6"].cases(random.Random(nonce)) if c["part"] == "repeated"]
         assert any(c["context"][0] == c["context"][-1] for c in repeated if np.ndim(c["context"]) == 1)
+
+
+# ---- arrays in words ------------------------------------------------------------------------------------------------
+
+
+def said(yours: Any, right: Any, **how: Any) -> str:
+    found = arrays.departure(
+        "A", array_evidence(np.array(yours, dtype=float), "A"), np.array(right, dtype=float), **how
+    )
+    return found.text if found else ""
+
+
+GRID = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+
+
+@pytest.mark.parametrize(
+    ("yours", "right", "how", "words"),
+    [
+        (GRID, GRID, {}, []),
+        (np.transpose(GRID), GRID, {}, ["shape (3, 2)", "should have shape (2, 3)", "rows and columns exchanged"]),
+        (np.ravel(GRID), GRID, {}, ["shape (6,)", "arrangement"]),
+        (GRID, np.sum(GRID, axis=0), {}, ["shape (2, 3)", "Summed over its first axis"]),
+        ([1.0], 1.0, {"shape_because": "one loss"}, ["() (a single number): one loss"]),
+        ([[1, 2, 3], [4, 5, 7]], GRID, {}, ["right shape", "1 of its 6 entries is wrong", "A[1, 2]: 7", "row 1"]),
+        (np.multiply(GRID, 4), GRID, {"factors": {"the batch size B": 4}}, ["every entry", "4 times", "4 is the batch size B"]),
+        (np.divide(GRID, 4), GRID, {"factors": {"the batch size B": 4}}, ["1/4 of what", "4 is the batch size B"]),
+        (np.multiply(GRID, 2.5), GRID, {}, ["2.5 times what it should be"]),
+        (np.negative(GRID), GRID, {}, ["wrong sign"]),
+        ([[0.5, 0.5], [0.2, 0.8]], [[0.5, -0.5], [-0.8, 0.8]], {}, ["each row should sum to 0. Yours sum to 1"]),
+        ([[0.4, -0.4], [-0.7, 0.7]], [[0.5, -0.5], [-0.8, 0.8]], {}, ["sum to 0, as they should"]),
+        ([1.0, np.nan, 3.0], [1.0, 2.0, 3.0], {}, ["A[1]: nan, and should be 2"]),
+        ([1.0, np.inf, 3.0], [1.0, 2.0, 3.0], {}, ["A[1]: inf"]),
+        (0.25, 0.5, {}, ["A is 0.25, and should be 0.5"]),
+        ([1.0, 1.00000049], [1.0, 1.0], {}, ["1.00000049"]),
+    ],
+)  # fmt: skip
+def test_a_departure_is_put_into_words(yours: Any, right: Any, how: dict[str, Any], words: list[str]) -> None:
+    text = said(yours, right, **how)
+    assert bool(text) == bool(words)
+    for word in words:
+        assert word in text
+
+
+def test_whole_numbers_and_float32_are_recognized() -> None:
+    right = np.array([0.3, 1.7])
+    whole = arrays.departure("A", array_evidence(np.array([0, 1]), "A"), right)
+    single = arrays.departure("A", array_evidence(np.array([0.30001, 1.70001], dtype=np.float32), "A"), right)
+    assert whole and "whole numbers (int64)" in whole.text
+    assert single and "float32" in single.text
+
+
+def test_an_enormous_array_is_evidence_by_its_shape_alone() -> None:
+    seen = array_evidence(np.zeros((1000, 1000)), "A")
+    assert seen["values"] is None
+    found = arrays.departure("A", seen, np.zeros(3))
+    assert found and "(1000, 1000)" in found.text

@@ -236,6 +236,20 @@ def along(axis: int | None) -> tuple[Callable[[Array], Array], Callable[[Array],
     return logsumexp, softmax
 
 
+def summed(axis: int | None) -> tuple[Callable[[Array], Array], Callable[[Array], Array]]:
+    """(logsumexp, softmax) with each row's own maximum, but summed along another axis."""
+
+    def logsumexp(z: Array) -> Array:
+        m = z.max(axis=-1, keepdims=True)
+        return m[..., 0] + np.log(np.exp(z - m).sum(axis=axis))
+
+    def softmax(z: Array) -> Array:
+        e = np.exp(z - z.max(axis=-1, keepdims=True))
+        return e / e.sum(axis=axis, keepdims=True)
+
+    return logsumexp, softmax
+
+
 def naive_softmax(z: Array) -> Array:
     e = np.exp(z)
     return e / e.sum(axis=-1, keepdims=True)
@@ -513,14 +527,14 @@ FAULTS: tuple[Fault, ...] = (
         "wrong-axis",
         "You sum down the columns: across the examples of the batch instead of across the scores of one example. The "
         "scores of one example lie along the last axis.",
-        tuple(in_softmax(*along(0))),
+        (*in_softmax(*along(0)), *in_softmax(None, summed(0)[1])),
         SOFTMAX,
     ),
     Fault(
         "one-sum-for-batch",
         "You sum over the whole array, so all examples share one sum. Each vector along the last axis needs a sum of "
         "its own.",
-        tuple(in_softmax(*along(None))),
+        (*in_softmax(*along(None)), *in_softmax(*summed(None))),
         SOFTMAX,
     ),
     Fault(

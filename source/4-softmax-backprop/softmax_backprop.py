@@ -259,7 +259,7 @@ def draw_network() -> None:
         ("targets (B,)\ncross-entropy", "(p − e_y) / B"),
     ]
     _, ax = plt.subplots(figsize=(9.4, 2.7))
-    ax.set(xlim=(-0.6, 10.5), ylim=(-1.65, 1.5))
+    ax.set(xlim=(-0.6, 10.5), ylim=(-1.35, 1.35))
     ax.axis("off")
     box = {"boxstyle": "round,pad=0.4", "fc": "white", "ec": "#56606b"}
     for i, (name, shape) in enumerate(values):
@@ -468,7 +468,7 @@ with when_ready("4.1"):
 quiz("4.predict-gap", r"""
 ? Scores $(1000, 0)$, and token 1 comes. What is the loss in nats, exactly to all digits that float64 has?
 ( ) Infinite :: That is what a computer says that forms the probability first: $e^{-1000}$ is 0 in float64, and $-\log 0 = \infty$. But $e^{-1000}$ is not 0.
-(x) 1000 :: $-z_y + \operatorname{lse}(z) = 0 + \log(e^{1000} + 1) = 1000$, up to a part of $10^{-435}$. A gap of 1000 costs 1000.
+(x) 1000 :: $-z_y + \operatorname{lse}(z) = 0 + \log(e^{1000} + 1) = 1000$, and what is missing is smaller than $10^{-434}$. A gap of 1000 costs 1000.
 ( ) 16.1 :: That is $-\log 10^{-7}$: what you get with a little something added inside the logarithm "for safety". The loss then cannot rise above 16.1, and beyond that it is flat: no slope, nothing to learn from.
 ( ) 1 :: That would be $1 - p_1$. Cross-entropy has no upper limit.
 
@@ -1154,6 +1154,8 @@ quiz("4.predict-order", r"""
 # - Nothing in `params` is changed. No errors to raise. Use the rules that you have.
 #
 # Looking up rows: `C[contexts]` has shape `(B, k, d)`.
+#
+# Example: let all parameters be 0, $V = 3$, and one example ($B = 1$) with target 1. Every token gets probability $\tfrac{1}{3}$, so the loss is $\log 3 = 1.098612$. `"z"` holds `[[1/3, −2/3, 1/3]]`, `"b2"` the same three numbers, and everything further back is 0.
 
 # %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "4_7-solution", "locked": false, "solution": true, "task": false}
 def ngram_forward(params: dict, contexts: np.ndarray) -> dict:
@@ -1634,6 +1636,6 @@ with when_ready("4.6"):
 # %% [markdown]
 # ## Not landing?
 #
-# Go back to the primary source: for this lesson section 2 and the appendix of Bengio et al., or lesson 3's section on vectors if it is the VJP that feels slippery. A lesson compresses, and compression is where understanding leaks. Look up the terms in the [glossary](../glossary.ipynb).
+# Go back to the primary source: for this lesson sections 2 and 3 of Bengio et al., or lesson 3's section on vectors if it is the VJP that feels slippery. A lesson compresses, and compression is where understanding leaks. Look up the terms in the [glossary](../glossary.ipynb).
 #
 # And if it is the lesson that is unclear, not the matter: that is a defect. Please open an issue and say where you stopped.
