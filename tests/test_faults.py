@@ -1,0 +1,147 @@
+"""Every fault in tests/faults/, graded as one class among good submissions: each has its exact outcome, the good keep theirs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.authoring.source import read
+from autograder.evidence import EVIDENCE_MIME, VERDICT_MIME
+from autograder.grading.batch import Outcome, autograde
+from autograder.grading.course import release_path
+from autograder.grading.demo import CLOSURES, LESSON, TABLES, _own_engine, answers, filled, open_gradebook
+from autograder.lessons import find, tag_of
+from tests.faults import NAME, POINTS, SECONDS, Fault, Hand, all_faults
+
+pytestmark = pytest.mark.bubblewrap
+ROOT = Path(__file__).resolve().parents[1]
+FAULTS = all_faults()
+GOOD = ("a good one", "m-good", "z-good")
+STUDENTS = {name: fault.student or name for name, fault in FAULTS.items()}
+
+
+def lesson_in(folder: Path) -> None:
+    """A course with lesson 3 and nobody in it."""
+    lesson = find(LESSON)
+    for where in ("source", "release"):
+        (folder / where / lesson.name).mkdir(parents=True)
+    shutil.copy(release_path(ROOT, lesson), folder / "release" / lesson.name)
+    shutil.copy(ROOT / "source" / lesson.name / f"{lesson.notebook}.py", folder / "source" / lesson.name)
+    config = (ROOT / "nbgrader_config.py").read_text()
+    assert "seconds_per_cell = 10.0" in config
+    (folder / "nbgrader_config.py").write_text(
+        config.replace("seconds_per_cell = 10.0", f"seconds_per_cell = {SECONDS}")
+        + "c.Execute.seconds_total = 40.0\nc.Execute.memory_bytes = 500 << 20\n"
+    )
+
+
+def hand_in(folder: Path, student: str, fault: Fault | None, texts: dict[str, str]) -> None:
+    where = folder / "submitted" / student / LESSON
+    where.mkdir(parents=True)
+    hand = Hand(where, filled(nbformat.read(release_path(ROOT, find(LESSON)), as_version=4), texts))
+    made = fault.make(hand) if fault else None
+    if made is not True:
+        hand.write(made or None if not isinstance(made, bytes) else made)
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Outcome]:
+    folder: Path = tmp_path_factory.mktemp("faults") / "course"
+    lesson_in(folder)
+    right = answers(read(ROOT / "source" / LESSON / NAME.replace(".ipynb", ".py")))
+    styles = (right, _own_engine(right, CLOSURES), _own_engine(right, TABLES))
+    for student, texts in zip(GOOD, styles, strict=True):
+        hand_in(folder, student, None, texts)
+    only = os.environ.get("FAULTS")
+    for name, fault in FAULTS.items():
+        if not only or name in only.split(","):
+            hand_in(folder, STUDENTS[name], fault, right)
+    return folder, autograde(folder, LESSON, workers=2)
+
+
+@pytest.fixture(scope="module")
+def marks(course: tuple[Path, Outcome]) -> dict[str, dict[str, float]]:
+    with open_gradebook(course[0]) as gradebook:
+        return {
+            submission.student.id: {
+                tag_of(g.name): g.auto_score for n in submission.notebooks for g in n.grades if tag_of(g.name) in POINTS
+            }
+            for submission in gradebook.assignment_submissions(LESSON)
+        }
+
+
+def graded(course: tuple[Path, Outcome], student: str) -> nbformat.NotebookNode:
+    return nbformat.read(course[0] / "autograded" / student / LESSON / NAME, as_version=4)
+
+
+@pytest.mark.parametrize("student", GOOD)
+def test_a_good_submission_among_them_keeps_full_marks(course, marks, student):
+    assert marks[student] == POINTS
+    assert student not in course[1].flagged and student not in course[1].failed
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_has_its_exact_outcome(course, marks, name):
+    fault, student = FAULTS[name], STUDENTS[name]
+    if fault.never == ("graded",):
+        (reason,) = [reason for who, reason in course[1].failed.items() if who.endswith(student[-5:])]
+        assert fault.flags[0] in reason
+        return
+    notebook = graded(course, student)
+    nbformat.validate(notebook)
+    cells = [c for c in notebook.cells if c.cell_type == "code"]
+    verdicts = {
+        o["data"][VERDICT_MIME]["exercise"]: o["data"][VERDICT_MIME]
+        for c in cells
+        for o in c.outputs
+        if VERDICT_MIME in o.get("data", {})
+    }
+    flags = list(notebook.metadata["autograder"]["flags"])
+    seen = {id: x for id, x in marks[student].items() if x != POINTS[id]}
+    told = {id: verdicts[id]["message"] for id in {*seen, *fault.says}}
+    assert seen == dict(fault.marks), (seen, flags, told)
+    assert len(flags) == len(fault.flags) and all(
+        part in flag for part, flag in zip(fault.flags, flags, strict=True)
+    ), flags
+    for exercise, part in fault.says.items():
+        assert part in told[exercise], told
+    shown = "".join(str(o.get("text", "")) + str(o.get("evalue", "")) for c in cells for o in c.outputs)
+    for part in fault.shows:
+        assert part in shown, shown[-2000:]
+    text = json.dumps(notebook)
+    for part in (*fault.never, EVIDENCE_MIME):
+        assert part not in text
+
+
+def test_the_run_ends_with_everybody_in_it(course):
+    folder, outcome = course
+    expected = {f for f in os.listdir(folder / "submitted")}
+    assert len(outcome.graded) + len(outcome.failed) == len(expected)
+    assert sorted(outcome.failed) == sorted(outcome.failed) and not outcome.unchanged
+
+
+def test_nothing_is_left_behind(course):
+    """No process of a submission's, no file beside the course."""
+    alive = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            alive.append(Path(f"/proc/{pid}/cmdline").read_text(errors="replace"))
+        except OSError:
+            continue
+    assert not [line for line in alive if "left-behind-by-a-fault" in line]
+    assert sorted(p.name for p in course[0].iterdir()) == [
+        ".autograder", "autograded", "gradebook.db", "nbgrader_config.py", "release", "source", "submitted",
+    ]  # fmt: skip
+    assert not [p for p in course[0].rglob("*") if p.name.startswith(".reverse_mode")]
+
+
+def test_the_same_class_again_changes_nothing(course, marks):
+    """Only what could not be graded is tried again."""
+    again = autograde(course[0], LESSON, workers=2)
+    assert again.graded == [s for s in again.graded if s in course[1].failed]
+    assert again.changes == []
