@@ -126,6 +126,17 @@ def test_environment_and_memory_hold_nothing_of_the_graders(kernel: Kernel) -> N
     assert said(shown).splitlines() == ["False", "[]", "0"], shown
 
 
+def test_the_warmed_process_has_one_thread_and_no_environment(kernel: Kernel) -> None:
+    """Fork and bubblewrap's --die-with-parent need the one, and /proc/self/environ shows every fork the other."""
+    assert kernel._helper is not None
+    assert len(os.listdir(f"/proc/{kernel._helper.process.pid}/task")) == 1
+    shown = run(kernel, "!cat /proc/*/environ | tr '\\0' '\\n' | grep -v SECRET | cut -d= -f1 | sort -u")
+    allowed = {"PATH", "LANG", "USER", "LOGNAME", "HOME", "TMPDIR", "PWD", "TERM", "MPLBACKEND", "NBGRADER_EXECUTION",
+               "LD_LIBRARY_PATH", "MALLOC_ARENA_MAX", "LC_CTYPE", "OLDPWD", "SHLVL", "_"}  # fmt: skip
+    seen = {name for name in said(shown).split() if not name.startswith(("PIP_", "OMP_", "MKL_", "OPENBLAS_"))}
+    assert seen <= allowed
+
+
 @pytest.mark.parametrize("name", ["exercises", "references", "grading", "grading.kernel", "authoring", "cli"])
 def test_the_trusted_half_cannot_be_imported(kernel: Kernel, name: str) -> None:
     direct = run(kernel, f"import autograder.{name}")
@@ -483,6 +494,17 @@ def test_a_machine_that_refuses_boxes_is_told_why(monkeypatch: pytest.MonkeyPatc
         pytest.raises(BoxUnavailable, match=r"uid map: Permission denied.*--sandbox none"),
     ):
         kernel.run([CellJob("c", "1")])
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be a root with fewer rights")
+def test_a_root_that_cannot_make_boxes_is_told_so() -> None:
+    """As in a container with default settings."""
+    run = "from autograder.grading.kernel import Kernel; Kernel().run([])"
+    done = subprocess.run(
+        ["setpriv", "--bounding-set=-sys_admin", sys.executable, "-c", run],
+        capture_output=True, text=True, check=False, cwd=REPOSITORY,
+    )  # fmt: skip
+    assert "BoxUnavailable" in done.stderr and "CAP_SYS_ADMIN" in done.stderr and "--sandbox none" in done.stderr
 
 
 def test_the_package_is_found_wherever_it_is_installed() -> None:

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
 import uuid
@@ -537,21 +538,22 @@ def test_a_cell_may_have_a_time_limit_of_its_own(kernel: Kernel) -> None:
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="counts descriptors in /proc")
-def test_many_submissions_leave_nothing_behind(either: Kernel) -> None:
+def test_many_submissions_leave_nothing_behind(either: Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No process, descriptor, file or memory more after thirty-six submissions than after the first few."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
-    def state() -> tuple[int, int, int, int, set[str]]:
+    def state() -> tuple[int, int, int, int, list[str]]:
         assert either._helper is not None
         helper = either._helper.process.pid
         with open(f"/proc/{helper}/statm") as statm:
             pages = int(statm.read().split()[1])
         below = Path(f"/proc/{helper}/task/{helper}/children").read_text().split()
-        left = {name for name in os.listdir("/tmp") if name.startswith("autograder-")}
-        return pages, len(os.listdir("/proc/self/fd")), len(os.listdir(f"/proc/{helper}/fd")), len(below), left
+        ours, theirs = len(os.listdir("/proc/self/fd")), len(os.listdir(f"/proc/{helper}/fd"))
+        return pages, ours, theirs, len(below), os.listdir(tmp_path)
 
     def go(count: int) -> None:
         for i in range(count):
-            bad = ("import os; os._exit(3)", "print(1)", "open('/tmp/x', 'w').write('x' * 1000)")[i % 3]
+            bad = ("import os; os._exit(3)", "print(1)", "open('x', 'w').write('x' * 1000)")[i % 3]
             either.run(jobs("def f(x): return x", bad, check(GRADE)))
 
     go(6)
@@ -577,11 +579,15 @@ time.sleep(60)
 
 
 @pytest.mark.parametrize(("sandbox", "victim"), [("bwrap", "grader"), ("bwrap", "helper"), ("none", "grader")])
-def test_nothing_outlives_a_grader_that_is_killed(sandbox: str, victim: str) -> None:
+def test_nothing_outlives_a_grader_that_is_killed(sandbox: str, victim: str, tmp_path: Path) -> None:
     """However the grader or its helper end, the submission's processes end with them."""
     marker = f"orphan{uuid.uuid4().hex}"
     with subprocess.Popen(
-        [sys.executable, "-c", ORPHANS, sandbox, marker], stdout=subprocess.PIPE, text=True, stderr=subprocess.DEVNULL
+        [sys.executable, "-c", ORPHANS, sandbox, marker],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
     ) as grader:
         assert grader.stdout is not None
         helper = int(grader.stdout.readline())
@@ -592,6 +598,7 @@ def test_nothing_outlives_a_grader_that_is_killed(sandbox: str, victim: str) -> 
         finally:
             for pid in _running(marker):
                 os.kill(pid, signal.SIGKILL)
+    assert _within(30.0, lambda: not os.listdir(tmp_path))
 
 
 def _within(seconds: float, holds: Callable[[], bool]) -> bool:

@@ -113,6 +113,7 @@ class _Helper:
         self.log = tempfile.TemporaryFile()  # noqa: SIM115
         # Names only where libraries are: some clusters' interpreters do not start without it.
         search = {k: os.environ[k] for k in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if k in os.environ}
+        search["MALLOC_ARENA_MAX"] = "2"  # each thread's own arena would count against the limit of address space
         if sys.platform == "darwin":
             search["OBJC_DISABLE_INITIALIZE_FORK_SAFETY"] = "YES"
         config: dict[str, Any] = {

@@ -16,6 +16,7 @@ import gc
 import importlib.util
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -177,6 +178,7 @@ class Warm:
         self.arguments: list[str] = config.get("arguments", [])
         self.box: Box | None = None
         self.runner = 0
+        self.scratch = ""
         self.inside = False  # a fork, on its way into the box
         self.linux = sys.platform == "linux"
         if self.boxed:
@@ -200,6 +202,9 @@ class Warm:
             # processes by user.
             highest = warm_confine.highest_uid()
             self.uid = highest // 2 + int.from_bytes(os.urandom(4), "big") % (highest // 2)
+        elif os.geteuid() == 0:
+            # Limits on processes do not bind root, and this root cannot become somebody else inside a box.
+            raise OSError("this is root without the right to make namespaces (CAP_SYS_ADMIN)")
         else:
             warm_confine.become_root_of_own_user_namespace()
         uid = self.uid if self.uid is not None else 0
@@ -207,23 +212,25 @@ class Warm:
         self.own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
 
     def _import_libraries(self) -> None:
-        import matplotlib
-        import matplotlib.pyplot
-        import numpy
-        import torch
-
-        torch.set_num_threads(1)
-        # What numpy and torch import only when it is first used.
-        numpy.random.default_rng(0).standard_normal(1)
-        numpy.linalg.norm(numpy.ones(2))
-        (torch.tensor(2.0, requires_grad=True) ** 2).backward()  # type: ignore[no-untyped-call]
-        matplotlib.pyplot.switch_backend("agg")
-        # A graphical backend asked for by name would stop the cell; there is no screen either way.
-        for module, name in ((matplotlib, "use"), (matplotlib.pyplot, "switch_backend")):
-            setattr(module, name, lambda *args, **kwargs: None)
-        globals()["warm_cells"] = _sibling("warm_cells")
-        self.outputs = warm_cells.Outputs(self.limits["output_bytes"], self.limits["evidence_bytes"])
         with tempfile.TemporaryDirectory(prefix="autograder-") as folder:
+            # matplotlib and IPython want folders of their own; a user without a home has no other to give.
+            if not os.access(os.path.expanduser("~"), os.W_OK):
+                os.environ["MPLCONFIGDIR"] = folder
+            import matplotlib.pyplot
+            import numpy
+            import torch
+
+            torch.set_num_threads(1)
+            # What numpy and torch import only when it is first used.
+            numpy.random.default_rng(0).standard_normal(1)
+            numpy.linalg.norm(numpy.ones(2))
+            (torch.tensor(2.0, requires_grad=True) ** 2).backward()  # type: ignore[no-untyped-call]
+            matplotlib.pyplot.switch_backend("agg")
+            # A graphical backend asked for by name would stop the cell; there is no screen either way.
+            for module, name in ((matplotlib, "use"), (matplotlib.pyplot, "switch_backend")):
+                setattr(module, name, lambda *args, **kwargs: None)
+            globals()["warm_cells"] = _sibling("warm_cells")
+            self.outputs = warm_cells.Outputs(self.limits["output_bytes"], self.limits["evidence_bytes"])
             self.shell = warm_cells.make_shell(self.outputs, folder)
 
     # requests
@@ -231,7 +238,7 @@ class Warm:
     def open(self, request: dict[str, Any], fds: list[int]) -> dict[str, Any]:
         """Start a box, if boxes are asked for, and a runner in it that talks on fds = [channel, stdout, stderr]."""
         self.close({}, [])
-        scratch: str = request["scratch"]
+        scratch = self.scratch = str(request["scratch"])
         try:
             if self.boxed:
                 self.box = Box(self.arguments, self.files, scratch)
@@ -361,6 +368,11 @@ class Warm:
         self._reap()
         return {"ended": ended[0] if ended else None}
 
+    def tidy(self) -> None:
+        """The grader is gone, perhaps killed: remove what it would have removed."""
+        if not self.boxed and self.scratch:
+            shutil.rmtree(self.scratch, ignore_errors=True)
+
     def _kill_plain(self, runner: int) -> int:
         """Without a box there is no namespace that ends with its first process: hunt until nothing is left."""
         status = None
@@ -409,6 +421,7 @@ def main() -> None:
             if not data:
                 if warm is not None:
                     warm.close({}, [])
+                    warm.tidy()
                 os._exit(0)
             pending += data
         line, _, pending = pending.partition(b"\n")
