@@ -162,6 +162,24 @@ def autograde(
 
 
 @app.command()
+def doctor() -> None:
+    """Is everything here that the course needs? Exit status 0 if so, 1 if a needed part is missing."""
+    from autograder.grading.course import CourseError, course_root
+    from autograder.grading.doctor import examine, healthy
+
+    try:
+        root = course_root()
+    except CourseError as error:
+        raise _stop(str(error)) from None
+    findings = []
+    for finding in examine(root):
+        typer.echo(finding.text())
+        findings.append(finding)
+    if not healthy(findings):
+        raise typer.Exit(1)
+
+
+@app.command()
 def demo(
     folder: Annotated[Path, typer.Argument(help="Where the made-up course goes.")] = Path("demo"),
 ) -> None:
