@@ -362,6 +362,15 @@ def test_a_fork_bomb_is_bounded_and_ends(kernel: Kernel) -> None:
     assert said(run(kernel, "print('fine')")) == "fine\n"
 
 
+def test_a_box_full_of_processes_cannot_check(kernel: Kernel) -> None:
+    """Said so, and of that submission alone."""
+    fill = "import subprocess\ntry:\n    while True: subprocess.Popen(['sleep', '60'])\nexcept OSError: pass"
+    filled, checked = kernel.run([CellJob("a", fill), CellJob("b", "0.0", "3.1", [])])
+    assert filled.status == "ok"
+    assert (checked.status, checked.detail) == ("died", "could not run: the notebook's own processes fill the box")
+    assert kernel.run([CellJob("b", "0.0", "3.1", [])])[0].status == "ok"
+
+
 def _running(marker: str) -> list[str]:
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):

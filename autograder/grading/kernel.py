@@ -20,10 +20,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from autograder.evidence import EVIDENCE_MIME, VERDICT_MIME
@@ -361,7 +360,7 @@ class Kernel:
     def __enter__(self) -> Kernel:
         return self
 
-    def __exit__(self, *exc: type[BaseException] | BaseException | TracebackType | None) -> None:
+    def __exit__(self, *exc: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -411,7 +410,7 @@ class Kernel:
 class _Submission:
     """One submission on its way through its cells."""
 
-    def __init__(self, open_runner: Any, limits: Limits) -> None:
+    def __init__(self, open_runner: Callable[[], _Runner], limits: Limits) -> None:
         self.open_runner, self.limits = open_runner, limits
         self.runner: _Runner | None = None
         self.ran: list[CellJob] = []

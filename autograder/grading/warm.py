@@ -1,6 +1,6 @@
 """The warmed process: imports what submissions import, once, and forks for each of them.
 
-Started by `kernel.Helper` as `python -I warm.py` with an almost empty environment. It holds no secret, reads no
+Started by kernel.py as `python -I warm.py` with an almost empty environment. It holds no secret, reads no
 submission and runs no student code: it starts a box, and a fork of it joins the box, confines itself and only then
 talks to the grader over a socket that this process handed on unread. It has one thread and answers one request at a
 time; bubblewrap's --die-with-parent and fork itself need that.
