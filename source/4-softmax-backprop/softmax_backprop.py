@@ -320,9 +320,9 @@ quiz("4.warm-up", r"""
 #
 # A language model looks at a few [tokens](../glossary.ipynb#token), characters say, and gives every token that might come next a score: any number, positive or negative. Such a score is called a [logit](../glossary.ipynb#logit). [Softmax](../glossary.ipynb#softmax) makes probabilities of the scores.
 #
-# Take three tokens with scores $z = (0, \log 2, \log 3)$. Exponentiate: $1, 2, 3$. Their sum is 6. Divide: $p = (\tfrac{1}{6}, \tfrac{1}{3}, \tfrac{1}{2})$. In general, with $V$ tokens,
+# Take three tokens, numbered 0, 1, 2 as Python counts, with scores $z = (0, \log 2, \log 3)$. Exponentiate: $1, 2, 3$. Their sum is 6. Divide: $p = (\tfrac{1}{6}, \tfrac{1}{3}, \tfrac{1}{2})$. In general, with $V$ tokens,
 #
-# $$p_j = \frac{e^{z_j}}{\sum_{c=1}^{V} e^{z_c}}.$$
+# $$p_j = \frac{e^{z_j}}{\sum_{c} e^{z_c}}.$$
 #
 # The logarithm of that sum is worth a name of its own, [log-sum-exp](../glossary.ipynb#log-sum-exp): $\operatorname{lse}(z) = \log\sum_c e^{z_c}$. Here it is $\log 6 = 1.791759$. Then $p_j = e^{z_j - \operatorname{lse}(z)}$, and that is all of softmax.
 #
@@ -493,7 +493,7 @@ for C in (2, 3, 65):
     print(f"floor of a double softmax with {C:>2} tokens: {math.log(1 + (C - 1) / math.e):.6f}")
 
 # %% [markdown]
-# Two small helpers for what comes next: from an array of scores, pick one for each example; and make a [one-hot vector](../glossary.ipynb#one-hot-vector) $e_y$, which has a 1 in place $y$ and 0 elsewhere. Tokens are numbered from 0, as Python counts.
+# Two small helpers for what comes next: from an array of scores, pick one for each example; and make a [one-hot vector](../glossary.ipynb#one-hot-vector) $e_y$, which has a 1 in place $y$ and 0 elsewhere.
 
 # %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "given-pick", "locked": true, "solution": false, "task": false}
 def pick(z: np.ndarray, y) -> np.ndarray:
@@ -1346,7 +1346,11 @@ grade("4.8", compare)
 # </details>
 
 # %% [markdown] tags=["solution-drawer", "self-study"]
+# Three questions about two arrays, three calls. Sizes are taken before the largest is, so that a difference below counts like one above.
+#
 # {{solution 4.8}}
+#
+# Why ask for `exact` at all? If a row is exact, nothing about it needs explaining. If it is merely close, you know that the two programs did the same sums in another order.
 
 # %%
 def print_rows(rows) -> None:
