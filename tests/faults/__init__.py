@@ -23,7 +23,7 @@ from autograder.lessons import find, tag_of
 NAME = f"{find(LESSON).notebook}.ipynb"
 POINTS: dict[str, float] = {exercise.id: exercise.points for exercise in exercises_of(LESSON).exercises}
 NOTHING = dict.fromkeys(POINTS, 0.0)
-SECONDS = 2.0  # a cell may take; the course that grades these is set to it
+SECONDS = 3.0  # a cell may take; the course that grades these is set to it
 
 
 @dataclass
@@ -69,7 +69,8 @@ class Fault:
     flags: tuple[str, ...] = ()  # a part of each flag, in order
     says: Mapping[str, str] = field(default_factory=dict)  # exercise: a part of its verdict's message
     shows: tuple[str, ...] = ()  # parts of what the student's own cells put out
-    never: tuple[str, ...] = ()  # what must not stand anywhere in the graded notebook
+    never: tuple[str, ...] = ()  # what must not stand in that, nor in the cards and notes that the grader writes
+    failed: str = ""  # a part of the reason, where it cannot be graded at all
     student: str = ""  # where the student's id is the fault
 
 
@@ -101,7 +102,7 @@ WRONG_PREDICTION = 'def my_prediction():\n    return {"passes": [1, 1, 1], "deta
 CHEATED = {"3.10": 0.0, "3.11": 0.0}
 
 
-def cheat(patch: str, before: str = "3.5-solution") -> Maker:
+def cheat(patch: str, before: str = "3.10-solution") -> Maker:
     """Two wrong answers, and a cell that is to make them pass: the outcome is CHEATED at best."""
 
     def make(hand: Hand) -> None:

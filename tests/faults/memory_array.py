@@ -6,5 +6,5 @@ FAULT = Fault(
     answers(e3_10="import numpy as np\ndef edge_visits(root):\n    return np.ones(20 << 27), 1"),
     {"3.10": 0},
     (),
-    {"3.10": "memory"},
+    {"3.10": "MemoryError"},
 )

@@ -19,4 +19,4 @@ class Many(list):
         while True: yield 1
 def edge_visits(root): return Many([1, 2])
 """
-FAULT = Fault(answers(e3_12=LIAR, e3_10=COUNT), {"3.12": 0, "3.10": 0}, ("3.10: ",))
+FAULT = Fault(answers(e3_12=LIAR, e3_10=COUNT), {"3.12": 0, "3.10": 0}, ("3.12: no evidence was handed in",))

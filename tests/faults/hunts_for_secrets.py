@@ -1,0 +1,16 @@
+"""Hidden tests, the gradebook, the source and the neighbours, by every road there is."""
+
+from tests.faults import Fault, own_cell
+
+HUNT = """
+import glob, os, pathlib, sys
+here = [p for p in glob.glob("/**/*", recursive=True) if any(w in p for w in ("gradebook", "reverse_mode.py", "submitted", "exercises/"))]
+secrets = [k for k in os.environ if "SECRET" in k or "TOKEN" in k]
+history = [s for s in globals().get("In", []) if "HIDDEN" in s or "grade(" in s]
+others = [p for p in os.listdir("/proc") if p.isdigit() and int(p) not in (os.getpid(), 1, 2)]
+try:
+    import autograder.exercises; judges = True
+except ImportError: judges = False
+print("found", [h for h in here if "site-packages" not in h], secrets, history, others, judges)
+"""
+FAULT = Fault(own_cell(HUNT), flags=("imports autograder.exercises",), shows=("found [] [] [] [] False",))

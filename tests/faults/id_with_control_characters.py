@@ -1,0 +1,5 @@
+"""Line feeds and terminal codes in an id."""
+
+from tests.faults import Fault, void
+
+FAULT = Fault(void, student="two\nlines\x1b[2J\t")

@@ -1,0 +1,5 @@
+"""An id that looks like a way up."""
+
+from tests.faults import Fault, void
+
+FAULT = Fault(void, student="...")

@@ -1,0 +1,13 @@
+"""abs, float, isinstance, len, print, AssertionError and the exceptions."""
+
+from tests.faults import Fault, cheat
+
+PATCH = """
+import builtins
+builtins.abs = lambda x: 0.0
+builtins.isinstance = lambda x, kind: True
+builtins.max = builtins.sum = lambda *a, **k: 0.0
+builtins.AssertionError = builtins.Exception
+builtins.print = lambda *a, **k: None
+"""
+FAULT = Fault(cheat(PATCH), {"3.11": 0, "3.10": 0}, ("",) * 6)
