@@ -27,6 +27,7 @@ _SUSPECT = {
     "subprocess": "starts programs",
 }
 _HARNESS = ("autograder", "IPython")
+_FOR_STUDENTS = ("autograder.student", "IPython.display")
 # What a cell may change without being asked why: settings of plots.
 _SETTINGS = {"matplotlib", "plt"}
 # Modules that the lesson itself imports, so that a cell of the student's can change them without importing them.
@@ -58,7 +59,7 @@ def look(cells: list[NotebookNode], allowed: dict[str, frozenset[str]]) -> list[
             top = name.split(".")[0]
             if top in _SUSPECT and top not in allowed.get(exercise, frozenset()):
                 flags.append(f"{where} imports {top}, which {_SUSPECT[top]}")
-            elif top in _HARNESS and name != "autograder.student":
+            elif top in _HARNESS and name not in _FOR_STUDENTS:
                 flags.append(f"{where} imports {name}, a part of the notebook's own machinery")
         flags += [f"{where} changes {name}, which other code relies on" for name in sorted(_changes(tree))]
         if not CHECK_CALL.search(cell.source):
