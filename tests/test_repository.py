@@ -43,6 +43,7 @@ LAYERS = {
     "authoring": BOTTOM | {"references", "student", "exercises"},
     "grading": BOTTOM | {"references", "student", "exercises", "authoring"},
     "cli": BOTTOM | {"references", "student", "exercises", "grading", "authoring"},
+    "__main__": {"cli"},
 }
 OURS = [
     path
