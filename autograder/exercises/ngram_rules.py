@@ -345,7 +345,7 @@ def cleared_too_late(R: Rules, params: Any, contexts: Tensor, targets: Tensor, l
 def new_names_only(R: Rules, params: Any, lr: float) -> None:
     with R.torch.no_grad():
         for p in params.values():
-            p = p - lr * p.grad  # noqa: PLW2901, the fault itself
+            p = p - lr * p.grad  # the fault itself
 
 
 def inside_the_graph(R: Rules, params: Any, lr: float) -> None:
@@ -732,7 +732,7 @@ FAULTS: tuple[Fault, ...] = (
             },
             "5.3",
         ),
-    ),  # fmt: skip
+    ),
     Fault(
         "no-gradient-asked-for",
         "PyTorch was not told that these tensors are parameters, so it will compute no gradients for them.",
@@ -758,7 +758,7 @@ FAULTS: tuple[Fault, ...] = (
             },
             "5.3",
         ),
-    ),  # fmt: skip
+    ),
     Fault(
         "init-not-scaled",
         "All weights are drawn with standard deviation 1. Then the sums of a hundred terms are large, tanh saturates, "
