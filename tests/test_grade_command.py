@@ -113,6 +113,30 @@ def test_an_engine_that_calls_torch_is_flagged_for_the_instructor(graded):
     assert any("torch" in flag and "3.4" in flag for flag in report.flags)
 
 
+def test_nothing_active_of_a_students_reaches_the_pages_that_graders_open(kernel):
+    """HTML in outputs and texts would run with the rights of whoever looks at it in the formgrader."""
+    from autograder.grading import marking, seeds
+    from autograder.grading.repair import repair
+
+    show = "from IPython.display import HTML, display\ndisplay(HTML('<script>steal()</script>'))\nHTML('<b>x</b>')"
+    notebook = filled(RELEASE, {"3.written": "If a<b then <script>steal()</script> <img src=x onerror=steal()>"})
+    notebook.cells.append(nbformat.v4.new_code_cell(show))
+    repaired = repair(notebook, RELEASE).notebook
+
+    def seed(exercise):
+        return seeds.rng(b"", "", LESSON.name, "", exercise)
+
+    marking.put_outputs(repaired, kernel.run(marking.jobs(repaired, RELEASE, LESSON.name, seed)))
+    marking.put_verdicts(repaired, RELEASE, LESSON.name, seed)
+    released = {cell.source for cell in RELEASE.cells}
+    for cell in repaired.cells:
+        if cell.cell_type == "markdown" and cell.source not in released:
+            assert "<script" not in cell.source and "<img" not in cell.source
+        if cell.cell_type == "code" and not cell.metadata.get("nbgrader", {}).get("grade"):
+            for output in cell.outputs:
+                assert not {"text/html", "application/javascript", "image/svg+xml"} & output.get("data", {}).keys()
+
+
 def test_the_same_file_is_marked_the_same_way_again(graded):
     texts = {**RIGHT, "3.1-solution": RIGHT["3.1-solution"].replace("+=", "=")}
     assert [v.to_json() for v in graded(texts).verdicts] == [v.to_json() for v in graded(texts).verdicts]

@@ -33,6 +33,9 @@ from autograder.verdict import ERROR, FAILED, MANUAL, UNANSWERED, PartVerdict, V
 
 Seed = Callable[[str], Random]  # exercise id -> the generator of its cases
 
+PASSIVE = {"text/plain", "text/latex", "image/png", "image/jpeg", EVIDENCE_MIME}
+TAG = re.compile(r"<(?=[a-zA-Z/!?])")  # what begins an HTML tag in a student's text
+
 
 @dataclass
 class Marked:
@@ -243,6 +246,11 @@ def _output(output: dict[str, Any]) -> NotebookNode:
         node["traceback"] = [without_paths(line) for line in node.get("traceback", [])]
     elif node.get("output_type") == "stream":
         node["text"] = without_paths(node.get("text", ""))
+    elif "data" in node:
+        # Pages that show this notebook run what is active in it, with the rights of the grader who looks.
+        for kind in node["data"].keys() - PASSIVE:
+            del node["data"][kind]
+        node["data"].setdefault("text/plain", "[shown in the student's notebook; left out here]")
     return node
 
 
@@ -256,6 +264,7 @@ def put_verdicts(notebook: NotebookNode, pattern: NotebookNode, lesson: str, see
         c.id: c.metadata["autograder"]["note"] for c in notebook.cells if "note" in c.metadata.get("autograder", {})
     }
     verdicts = {m.cell_id: m.verdict for m in mark(notebook, lesson, seed, outputs, notes)}
+    released = {cell.source for cell in pattern.cells}
     flags = [*notebook.metadata.get("autograder", {}).get("flags", []), *look_at(notebook, pattern, lesson)]
     for cell in notebook.cells:
         if cell.id in verdicts:
@@ -269,6 +278,8 @@ def put_verdicts(notebook: NotebookNode, pattern: NotebookNode, lesson: str, see
                     tag_of(str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))) or "a cell of the student's own"
                 )
                 flags.append(f"{what} {notes[cell.id]}")
+        elif cell.cell_type != "code" and cell.source not in released:
+            cell.source = TAG.sub("< ", cell.source)
         cell.metadata.pop("autograder", None)
     notebook.metadata["autograder"] = {**notebook.metadata.get("autograder", {}), "flags": list(dict.fromkeys(flags))}
     _note_flags(notebook)
