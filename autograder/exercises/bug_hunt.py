@@ -138,7 +138,7 @@ class BrokenEngine:
         name = sealed(seed)
         self.seed, self.used, self.par = seed, 0, par(name)
         self.solved = False
-        engine = make_engine(**fault(name).variants[0])
+        overrides = fault(name).variants[0]
         inside = False
 
         def counted(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -155,10 +155,12 @@ class BrokenEngine:
 
             return call
 
-        for key, function in vars(engine).items():
-            if key.startswith(("value_", "reflected_")):
-                setattr(engine, key, counted(function))
-        self.Value = engine.Value
+        def replacement(key: str) -> Callable[[Engine], Any]:
+            return lambda engine: counted(overrides[key](engine) if key in overrides else getattr(engine, key))
+
+        operators = [key for key in vars(make_engine()) if key.startswith("value_")]
+        keys = dict.fromkeys((*operators, *(key for key in overrides if key.startswith("reflected_"))))
+        self.Value = make_engine(**{**overrides, **{key: replacement(key) for key in keys}}).Value
 
     def __call__(self, data: float) -> Any:
         return self.Value(float(data))

@@ -27,74 +27,26 @@ def make_engine(**overrides: Replacement) -> Engine:
     """
     engine = SimpleNamespace()
 
-    class Value:
-        __slots__ = ("__weakref__", "_backward", "_parents", "data", "grad")
-
-        def __init__(self, data: float, parents: tuple[Any, ...] = (), backward: Any = None) -> None:
-            self.data, self.grad = data, 0.0
-            self._parents, self._backward = parents, backward
-
-        def __add__(self, other: Any) -> Any:
-            return engine.value_add(self, lift(other))
-
-        def __mul__(self, other: Any) -> Any:
-            return engine.value_mul(self, lift(other))
-
-        def __sub__(self, other: Any) -> Any:
-            return engine.value_sub(self, lift(other))
-
-        def __truediv__(self, other: Any) -> Any:
-            return engine.value_div(self, lift(other))
-
-        def __radd__(self, other: float) -> Any:
-            return engine.value_add(lift(other), self)
-
-        def __rmul__(self, other: float) -> Any:
-            return engine.value_mul(lift(other), self)
-
-        def __rsub__(self, other: float) -> Any:
-            return getattr(engine, "reflected_sub", engine.value_sub)(lift(other), self)
-
-        def __rtruediv__(self, other: float) -> Any:
-            return getattr(engine, "reflected_div", engine.value_div)(lift(other), self)
-
-        def __pow__(self, n: float) -> Any:
-            return engine.value_pow(self, n)
-
-        def __neg__(self) -> Any:
-            return engine.value_neg(self)
-
-        def tanh(self) -> Any:
-            return engine.value_tanh(self)
-
-        def exp(self) -> Any:
-            return engine.value_exp(self)
-
-        def log(self) -> Any:
-            return engine.value_log(self)
-
-        def relu(self) -> Any:
-            return engine.value_relu(self)
-
-        def backward(self) -> None:
-            engine.value_backward(self)
-
-    def lift(x: Any) -> Any:
-        return x if isinstance(x, Value) else Value(x)
-
+    # One variable to close over, not two: a node of one cell less, which the garbage collector would have to visit.
     def value_add(r: Any, s: Any) -> Any:
+        parents = (r, s)
+
         def backward(g: float) -> None:
+            r, s = parents
             r.grad += g
             s.grad += g
 
-        return Value(r.data + s.data, (r, s), backward)
+        return Value(r.data + s.data, parents, backward)
 
     def value_mul(r: Any, s: Any) -> Any:
+        parents = (r, s)
+
         def backward(g: float) -> None:
+            r, s = parents
             r.grad += g * s.data
             s.grad += g * r.data
 
-        return Value(r.data * s.data, (r, s), backward)
+        return Value(r.data * s.data, parents, backward)
 
     def value_tanh(r: Any) -> Any:
         t = math.tanh(r.data)
@@ -151,10 +103,14 @@ def make_engine(**overrides: Replacement) -> Engine:
                 order.append(todo.pop())
             elif node not in met:
                 met.add(node)
-                if node._parents:
-                    todo += (node, None, *node._parents)
-                else:
-                    order.append(node)
+                todo += (node, None)
+                for parent in node._parents:
+                    if parent not in met:
+                        if parent._parents:
+                            todo.append(parent)
+                        else:
+                            met.add(parent)
+                            order.append(parent)
         return order
 
     def value_backward(root: Any) -> None:
@@ -169,17 +125,73 @@ def make_engine(**overrides: Replacement) -> Engine:
         for value in values:
             value.grad = 0.0
 
-    engine.Value = Value
     for function in (
         value_add, value_mul, value_tanh, value_exp, value_log, value_relu, value_pow, value_neg, value_sub, value_div,
         topological_order, value_backward, zero_grad,
     ):  # fmt: skip
         setattr(engine, function.__name__, function)
     for name, make in overrides.items():
-        made = make(engine)
-        setattr(engine, name, made)
-        if made is None:
-            delattr(Value, {"reflected_sub": "__rsub__", "reflected_div": "__rtruediv__"}[name])
+        setattr(engine, name, make(engine))
+    # Looked up here once: an operator is called for every node.
+    add, mul, sub, div = engine.value_add, engine.value_mul, engine.value_sub, engine.value_div
+    reflected_sub, reflected_div = getattr(engine, "reflected_sub", sub), getattr(engine, "reflected_div", div)
+
+    class Value:
+        __slots__ = ("_backward", "_parents", "data", "grad")
+
+        def __init__(self, data: float, parents: tuple[Any, ...] = (), backward: Any = None) -> None:
+            self.data, self.grad = data, 0.0
+            self._parents, self._backward = parents, backward
+
+        def __add__(self, other: Any) -> Any:
+            return add(self, other if isinstance(other, Value) else Value(other))
+
+        def __mul__(self, other: Any) -> Any:
+            return mul(self, other if isinstance(other, Value) else Value(other))
+
+        def __sub__(self, other: Any) -> Any:
+            return sub(self, other if isinstance(other, Value) else Value(other))
+
+        def __truediv__(self, other: Any) -> Any:
+            return div(self, other if isinstance(other, Value) else Value(other))
+
+        def __radd__(self, other: float) -> Any:
+            return add(Value(other), self)
+
+        def __rmul__(self, other: float) -> Any:
+            return mul(Value(other), self)
+
+        def __rsub__(self, other: float) -> Any:
+            return reflected_sub(Value(other), self)
+
+        def __rtruediv__(self, other: float) -> Any:
+            return reflected_div(Value(other), self)
+
+        def __pow__(self, n: float) -> Any:
+            return engine.value_pow(self, n)
+
+        def __neg__(self) -> Any:
+            return engine.value_neg(self)
+
+        def tanh(self) -> Any:
+            return engine.value_tanh(self)
+
+        def exp(self) -> Any:
+            return engine.value_exp(self)
+
+        def log(self) -> Any:
+            return engine.value_log(self)
+
+        def relu(self) -> Any:
+            return engine.value_relu(self)
+
+        def backward(self) -> None:
+            engine.value_backward(self)
+
+    for operator, function in (("__rsub__", reflected_sub), ("__rtruediv__", reflected_div)):
+        if function is None:
+            delattr(Value, operator)
+    engine.Value = Value
     return engine
 
 
