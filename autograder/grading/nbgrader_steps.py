@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import copy
 import re
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,7 +18,7 @@ from nbconvert.exporters import NotebookExporter
 from nbformat.notebooknode import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
-from nbgrader.utils import is_grade, is_task
+from nbgrader.utils import is_grade, is_solution, is_task
 from traitlets import Enum, Float, Integer
 
 from autograder.grading import marking, seeds
@@ -161,21 +162,49 @@ class SaveGrades(SaveAutoGrades):
         return nb, resources
 
 
+_STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
 _SCHEME = re.compile(r"^.*BEGIN MARK SCHEME.*?(?:END MARK SCHEME[^\n]*|\Z)", re.DOTALL | re.MULTILINE)
 
 
 class ScrubFeedback(NbGraderPreprocessor):
-    """Takes out of the feedback what is not for students: hidden tests, mark schemes, evidence, verdict data."""
+    """Makes of an autograded notebook what a student gets back: the text, the answers, and the verdict on each.
 
-    def preprocess_cell(self, cell: NotebookNode, resources: Any, index: int) -> tuple[NotebookNode, Any]:
+    Hidden tests, mark schemes, evidence and verdict data are not for students. Hints, and the lesson's own code where
+    it was left as released, are left out so that the page stays small.
+    """
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        lesson = _lesson(resources)
+        released = {c.id: c.source for c in pattern(root_of(resources), lesson).cells} if lesson else {}
+        styles: set[str] = set()
+
+        def once(style: re.Match[str]) -> str:
+            """Cards bring their style along; one copy serves the page."""
+            if style.group() in styles:
+                return ""
+            styles.add(style.group())
+            return style.group()
+
+        def kept(cell: NotebookNode) -> bool:
+            if cell.cell_type != "code":
+                return "hints" not in cell.metadata.get("tags", [])
+            return is_grade(cell) or is_solution(cell) or released.get(cell.id) != cell.source
+
+        nb.cells = [self._scrubbed(cell, once) for cell in nb.cells if kept(cell)]
+        return nb, resources
+
+    def _scrubbed(self, cell: NotebookNode, once: Callable[[re.Match[str]], str]) -> NotebookNode:
         if cell.cell_type == "code":
             if is_grade(cell):
                 cell.source = cell.source.split(HIDDEN_MARK)[0].rstrip()
                 cell.outputs = [o for o in cell.outputs if o.get("output_type") == "display_data"]
             for output in cell.outputs:
-                for kind in list(output.get("data", {})):
+                data = output.get("data", {})
+                for kind in list(data):
                     if kind.startswith("application/vnd.autograder"):
-                        del output["data"][kind]
+                        del data[kind]
+                if "text/html" in data:
+                    data["text/html"] = _STYLE.sub(once, "".join(data["text/html"]))
         elif is_task(cell):
             cell.source = _SCHEME.sub("", cell.source).rstrip()
-        return cell, resources
+        return cell
