@@ -180,6 +180,27 @@ def doctor() -> None:
 
 
 @app.command()
+def simulate(
+    lesson: Annotated[str, typer.Argument(help="The lesson that the class hands in.")],
+    students: Annotated[int, typer.Option(min=1, help="How many students.")] = 30,
+    seed: Annotated[int, typer.Option(help="Another number makes another class.")] = 0,
+) -> None:
+    """Make up a class that has handed in a lesson: into submitted/, never over real submissions."""
+    from autograder.grading.course import CourseError, course_root
+    from autograder.grading.simulate import ROSTER
+    from autograder.grading.simulate import simulate as run
+
+    (name,) = _known([lesson])
+    try:
+        made = run(course_root(), name, students, seed)
+    except CourseError as error:
+        raise _stop(str(error)) from None
+    mangled = sum(bool(student.mangled) for student in made)
+    typer.echo(f"{len(made)} made-up submissions of {name} in submitted/, {mangled} of them out of shape.")
+    typer.echo(f"Their names: nbgrader db student import {ROSTER}")
+
+
+@app.command()
 def demo(
     folder: Annotated[Path, typer.Argument(help="Where the made-up course goes.")] = Path("demo"),
 ) -> None:
