@@ -11,10 +11,10 @@
 # | | lesson | the idea | what you build | core |
 # |---|---|---|---|---|
 # | **1** | **[The chain rule](1-chain-rule/chain_rule.ipynb)** | A derivative is a sum over paths. | graphs as data, finite differences as a witness | 75 min |
-# | 2 | Forward mode *(coming)* | Carry a tangent along: one pass for each input. | dual numbers | 60 min |
+# | **2** | **[Forward mode](2-forward-mode/forward_mode.ipynb)** | Carry a tangent along: one pass for each input. | dual numbers | 75 min |
 # | **3** | **[Reverse mode: the backward pass](3-reverse-mode/reverse_mode.ipynb)** | Send one number back along every edge: one pass for everything. | an automatic differentiation engine | 75 min |
-# | 4 | Backpropagation through softmax *(coming)* | The same messages, as arrays. | a language model's backward pass by hand | 75 min |
-# | 5 | Training an n-gram model *(coming)* | A minibatch estimates the gradient; steps use it. | a trained model that writes text | 75 min |
+# | **4** | **[Backprop through softmax and an n-gram network](4-softmax-backprop/softmax_backprop.ipynb)** | The same messages, as arrays. | a language model's backward pass by hand | 75 min |
+# | **5** | **[Training the neural n-gram](5-ngram-training/ngram_training.ipynb)** | A minibatch estimates the gradient; steps use it. | a trained model that writes text | 75 min |
 #
 # Each lesson says what it builds on and brings along whatever earlier lessons made, so you can begin with any of them. **Lesson 1 is the natural place: ten minutes in, you have drawn a graph and predicted a gradient.** One small expression, $L = (ab + a)\tanh b$, runs through all of them, and so does one table of its derivatives, reached in seven ways.
 #
