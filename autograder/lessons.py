@@ -28,6 +28,7 @@ LESSONS: tuple[Lesson, ...] = (
     Lesson("2-forward-mode", "forward_mode", "Forward mode: derivatives that travel along"),
     Lesson("3-reverse-mode", "reverse_mode", "Reverse mode: the backward pass"),
     Lesson("4-softmax-backprop", "softmax_backprop", "Backprop through softmax and an n-gram network"),
+    Lesson("5-ngram-training", "ngram_training", "Training the neural n-gram"),
 )
 
 

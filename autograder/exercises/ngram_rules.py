@@ -232,7 +232,11 @@ def wrong(exercises: str | tuple[str, ...], **functions: Callable[..., Any]) -> 
 
 
 def constants(exercise: str, **values: Any) -> Variant:
-    return everywhere({name: lambda R, value=value: value for name, value in values.items()}, exercise)
+    return everywhere({name: _always(value) for name, value in values.items()}, exercise)
+
+
+def _always(value: Any) -> Replacement:
+    return lambda rules: value
 
 
 def by_frequency(R: Rules, text: str) -> list[str]:

@@ -577,10 +577,10 @@ def _same_function(case: Case, seen: Any) -> list[str]:
     """Whether the new network still computes the old scores, if it computes any."""
     old = {name: floats(x) for name, x in case["params"].items()}
     new = {name: arrays.read(seen[name]) for name in old if name in seen}
-    if any(name not in new or new[name] is None or np.shape(new[name]) != a.shape for name, a in old.items()):
+    complete = {name: a for name, a in new.items() if a is not None and a.shape == old[name].shape}
+    if len(complete) < len(old):
         return []
     contexts = np.array(case["contexts"], dtype=np.int64)
-    complete = {name: a for name, a in new.items() if a is not None}
     before, after = ngram.forward(old, contexts)["z"], ngram.forward(complete, contexts)["z"]
     if not arrays.off(before, after, LOOSE).any():
         return [
@@ -607,9 +607,9 @@ def judge_prediction(case: Case, seen: Any) -> Finding | None:
     if case["part"] == "too-late":
         if seen is not None and same_value(float(seen), TOO_LATE):
             return None
-        yours = arrays.number(float("nan") if seen is None else float(seen))
+        w = arrays.number(float("nan") if seen is None else float(seen))
         text = (
-            f"You predict that w is {yours} after that step. Run the cell below and see. What stands in w.grad at the "
+            f"You predict that w is {w} after that step. Run the cell below and see. What stands in w.grad at the "
             "moment of the update?"
         )
         return Finding(text, where="too-late", size=1)

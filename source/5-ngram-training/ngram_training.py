@@ -341,8 +341,8 @@ _encoded = {}
 
 
 def token_ids():
-    """(vocabulary, training ids, validation ids) of the text; made anew when you change one of your functions."""
-    key = (build_vocabulary, encode, split)
+    """(vocabulary, training ids, validation ids) of the text; made anew when you change one of your functions, or the text."""
+    key = (build_vocabulary, encode, split, text)
     if key not in _encoded:
         vocabulary = build_vocabulary(text)
         _encoded.clear()
