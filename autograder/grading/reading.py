@@ -57,12 +57,11 @@ def _notebook(content: Any) -> NotebookNode:
     if not isinstance(cells, list):
         worksheets = content.get("worksheets")
         try:
-            upgraded = nbformat.convert(nbformat.from_dict(content), 4) if worksheets else None
+            cells = nbformat.convert(nbformat.from_dict(content), 4)["cells"] if worksheets else None
         except Exception:
-            upgraded = None
-        if upgraded is None:
+            cells = None
+        if not isinstance(cells, list):
             raise Unreadable("the file is JSON, but not a notebook: it has no cells")
-        cells = upgraded["cells"]
     notebook = nbformat.v4.new_notebook()
     for cell in cells:
         read = _cell(cell)

@@ -75,7 +75,38 @@ def repair(submission: NotebookNode, pattern: NotebookNode) -> Repaired:
     notebook = copy.deepcopy(pattern)
     notebook.cells = cells
     _unique_ids(cells)
-    return Repaired(notebook, digest([cell.source for cell in submission.cells]), flags)
+    return Repaired(
+        notebook, digest([cell.source for cell in submission.cells]), _in_few_words(submission, pattern, flags)
+    )
+
+
+_MANY = 6
+_KINDS = (  # the flag about one cell, and about many
+    (re.compile(r"the cell \S+ was missing and was put back"), "{} locked cells were missing and were put back"),
+    (re.compile(r"the answer cell \S+ was missing"), "{} answer cells were missing"),
+    (
+        re.compile(r"the locked cell \S+ had been changed and was restored"),
+        "{} locked cells had been changed and were restored",
+    ),
+    (
+        re.compile(r"\d+ cells claim to be \S+; the last one counts"),
+        "{} cells stood there more than once; the last ones count",
+    ),
+)
+
+
+def _in_few_words(submission: NotebookNode, pattern: NotebookNode, flags: list[str]) -> list[str]:
+    """Where the same is to be said of many cells, it is said once; another lesson's notebook is called by its name."""
+    for kind, many in _KINDS:
+        alike = [flag for flag in flags if kind.fullmatch(flag)]
+        if len(alike) > _MANY:
+            at = flags.index(alike[0])
+            flags = [flag for flag in flags if flag not in alike]
+            flags.insert(at, many.format(len(alike)))
+    found = lesson_in(submission)
+    if found is not None and found != lesson_in(pattern):
+        flags.insert(0, f"this is a notebook of {found}, not of this lesson")
+    return flags
 
 
 def _match(submission: NotebookNode, pattern: NotebookNode, flags: list[str]) -> dict[int, int]:

@@ -16,4 +16,6 @@ def make(hand: Hand) -> bytes:
     ).encode()
 
 
-FAULT = Fault(make, NOTHING, ("missing",))
+FAULT = Fault(
+    make, NOTHING, ("this is a notebook of 1-chain-rule", "locked cells were missing", "answer cells were missing")
+)

@@ -8,4 +8,4 @@ def edge_visits(root):
     os.fork()
     return 1, 1
 """
-FAULT = Fault(answers(e3_10=FORK), {"3.10": 0}, ("",))
+FAULT = Fault(answers(e3_10=FORK), {"3.10": 0})

@@ -25,4 +25,4 @@ def make(hand: Hand) -> bytes:
     return json.dumps(data).encode()
 
 
-FAULT = Fault(make)
+FAULT = Fault(make, flags=("had lost their grading metadata",))

@@ -19,4 +19,4 @@ def make(hand: Hand) -> None:
     hand.own("import matplotlib; matplotlib.use('TkAgg')\nimport matplotlib.pyplot as plt; plt.plot([1]); plt.show()")
 
 
-FAULT = Fault(make, flags=("",), shows=("from the shell", "from bash"))
+FAULT = Fault(make, shows=("from the shell", "from bash"))

@@ -10,4 +10,9 @@ builtins.max = builtins.sum = lambda *a, **k: 0.0
 builtins.AssertionError = builtins.Exception
 builtins.print = lambda *a, **k: None
 """
-FAULT = Fault(cheat(PATCH), {"3.11": 0, "3.10": 0}, ("",) * 6)
+CHANGED = ("AssertionError", "abs", "isinstance", "max", "print", "sum")
+FAULT = Fault(
+    cheat(PATCH),
+    {"3.11": 0, "3.10": 0},
+    (*(f"changes builtins.{name}" for name in CHANGED), "a cell of the student's own ended the Python process"),
+)

@@ -9,5 +9,10 @@ s.grade = s.check = lambda *a, **k: 99.0
 FAULT = Fault(
     cheat(PATCH),
     {"3.11": 0, "3.10": 0, "3.12": 0},
-    ("3.10: no evidence", "3.12: no evidence", "changes autograder.student.check", "changes autograder.student.grade"),
+    (
+        "changes autograder.student.check",
+        "changes autograder.student.grade",
+        "3.10: no evidence was handed in",
+        "3.12: no evidence was handed in",
+    ),
 )

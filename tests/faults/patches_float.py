@@ -6,4 +6,4 @@ PATCH = """
 import builtins
 builtins.float = lambda *a: 6.0
 """
-FAULT = Fault(cheat(PATCH), {"3.11": 0, "3.10": 0}, ("changes builtins.float",))
+FAULT = Fault(cheat(PATCH), {"3.11": 0, "3.10": 0}, ("changes builtins.float", "3.10: no evidence was handed in"))

@@ -8,4 +8,15 @@ gc.disable = gc.enable = gc.isenabled = lambda: 1 / 0
 sys.settrace(lambda *a: 1 / 0)
 sys.setprofile(lambda *a: None)
 """
-FAULT = Fault(cheat(PATCH), {"3.11": 0, "3.10": 0, "3.12": 0}, ("",) * 20)
+FAULT = Fault(
+    cheat(PATCH),
+    {"3.11": 0, "3.10": 0, "3.12": 0},
+    (
+        "imports gc",
+        "changes gc.disable",
+        "changes gc.enable",
+        "changes gc.isenabled",
+        "3.10: no evidence was handed in (ZeroDivisionError)",
+        "3.12: no evidence was handed in (ZeroDivisionError)",
+    ),
+)

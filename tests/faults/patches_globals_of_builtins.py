@@ -2,4 +2,8 @@
 
 from tests.faults import CHEATED, Fault, cheat
 
-FAULT = Fault(cheat("__builtins__ = {}"), CHEATED)
+FAULT = Fault(
+    cheat("__builtins__ = {}"),
+    {**CHEATED, "3.12": 0},
+    ("3.10: no evidence was handed in (ImportError)", "3.12: no evidence was handed in (ImportError)"),
+)

@@ -10,4 +10,18 @@ json.encoder.c_make_encoder = None
 struct.pack = lambda *a: b""
 os.write = os.fork = os._exit = None
 """
-FAULT = Fault(cheat(PATCH), {"3.11": 0, "3.10": 0, "3.12": 0}, ("",) * 20)
+CHANGED = (
+    "json.JSONEncoder.encode",
+    "json.JSONEncoder.iterencode",
+    "json.dumps",
+    "json.encoder.c_make_encoder",
+    "os._exit",
+    "os.fork",
+    "os.write",
+    "struct.pack",
+)
+FAULT = Fault(
+    cheat(PATCH),
+    {"3.11": 0, "3.10": 0},
+    (*(f"changes {name}" for name in CHANGED), "a cell of the student's own interfered with the grader"),
+)

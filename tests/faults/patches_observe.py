@@ -9,6 +9,6 @@ c.observe = lambda probe, cases, objects: [{"value": {"edges": 1e999, "visits": 
 """
 FAULT = Fault(
     cheat(PATCH),
-    {"3.11": 0, "3.10": 0, "3.12": 0},
+    {"3.11": 0, "3.10": 0},
     ("imports autograder.student.check", "changes autograder.student.check.observe"),
 )

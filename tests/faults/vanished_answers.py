@@ -8,4 +8,4 @@ def make(hand: Hand) -> None:
         cell.source = ""
 
 
-FAULT = Fault(make, NOTHING, ("",))
+FAULT = Fault(make, NOTHING, ("locked cells had been changed and were restored",))
