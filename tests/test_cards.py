@@ -85,6 +85,11 @@ def test_the_misconception_stands_before_numbers_picture_and_parts() -> None:
     assert '<p class="bp-lead">You overwrote a gradient that was there.</p>' in card_html(verdict())
 
 
+def test_the_headline_is_a_whole_sentence() -> None:
+    page = card_html(verdict(message="At a = 2 the adjoint of b is 3; L = a·b gives 2. Look at the slot."))
+    assert '<p class="bp-lead">At a = 2 the adjoint of b is 3; L = a·b gives 2.</p>' in page
+
+
 def test_the_students_line_is_code_and_nothing_is_markup() -> None:
     page = card_html(verdict(message="It raised.\n    x = <b>1</b>\nLook at `<i>`."))
     assert "&lt;b&gt;1&lt;/b&gt;</pre>" in page and "<code>&lt;i&gt;</code>" in page

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from html import unescape
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -13,8 +13,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.student import expression, passes, show_backward
-from autograder.student.stepper import Stepper
+from autograder.references import graphs, pytorch
+from autograder.student import expression, passes, show_backward, show_forward
+from autograder.student.backward import Backward
+from autograder.student.forward import Forward, forward_of
 
 
 class Value:
@@ -43,14 +45,14 @@ def running_example(a: float, b: float) -> tuple[dict[str, Value], Value]:
     return {"a": x, "b": y, "u": u, "v": v, "w": w, "L": L}, L
 
 
-def stepper(root: Value, names: dict[str, Value] | None = None, predict: bool = False) -> Stepper:
-    return Stepper(expression.read(root, {id(x): name for name, x in (names or {}).items()}), predict)
+def stepper(root: Value, names: dict[str, Value] | None = None, predict: bool = False) -> Backward:
+    return Backward(expression.read(root, {id(x): name for name, x in (names or {}).items()}), predict)
 
 
 def test_the_seven_messages_of_the_running_example() -> None:
     names, root = running_example(1.5, -0.7)
     told = stepper(root, names)
-    messages = {(told.names[m.child], told.names[m.parent]): round(m.value, 6) for m in told.messages}
+    messages = {(told.names[m.sender], told.names[m.receiver]): round(m.value, 6) for m in told.messages}
     assert messages == {
         ("L", "v"): -0.604368, ("L", "w"): 0.45, ("w", "b"): 0.285633, ("v", "u"): -0.604368,
         ("v", "a"): -0.604368, ("u", "a"): 0.423057, ("u", "b"): -0.906552,
@@ -86,12 +88,12 @@ def test_every_edge_carries_one_message_and_no_node_sends_before_it_is_complete(
     for _ in range(int(rng.integers(1, 15))):
         nodes.append(make("+", *(nodes[i] for i in rng.integers(len(nodes), size=2))))
     read = expression.read(nodes[-1], {})
-    _, sent = passes.messages(read)
+    _, sent = passes.reverse(read)
     assert len(sent) == sum(map(len, read.parents))
-    open_messages = {m.parent: m.awaited for m in sent}
+    open_messages = {m.receiver: m.awaited for m in sent}
     for m in sent:
-        assert open_messages.get(m.child, 0) == 0
-        open_messages[m.parent] -= 1
+        assert open_messages.get(m.sender, 0) == 0
+        open_messages[m.receiver] -= 1
     assert not any(open_messages.values())
 
 
@@ -194,4 +196,77 @@ def test_what_cannot_be_played_gets_a_sentence(what: str, shown: Shown) -> None:
 def test_the_stepper_is_silent_under_the_grader(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
     show_backward(3.0)
+    show_forward(3, {}, {})  # type: ignore[arg-type]
     assert shown == []
+
+
+# forward mode
+
+
+class Node(NamedTuple):
+    op: str
+    parents: tuple[str, ...] = ()
+    n: float = 1.0
+
+
+RUNNING = {"L": Node("*", ("v", "w")), "w": Node("tanh", ("b",)), "v": Node("+", ("u", "a")), "u": Node("*", ("a", "b")),
+           "b": Node("input"), "a": Node("input")}  # fmt: skip
+
+
+def forward(seed: dict[str, float], a: float = 2.0, b: float = -1.0, sink: str | None = None) -> Forward:
+    return forward_of(RUNNING, {"a": a, "b": b}, seed, sink, "")
+
+
+def test_tangents_travel_from_the_seed_one_product_an_edge() -> None:
+    told = forward({"b": 1.0})
+    sent = [(told.names[m.sender], told.names[m.receiver], round(m.value, 6), round(m.sum, 6)) for m in told.messages]
+    assert sent == [
+        ("a", "u", 0.0, 0.0), ("b", "u", 2.0, 2.0), ("u", "v", 2.0, 2.0), ("a", "v", 0.0, 2.0), ("b", "w", 0.419974, 0.419974),
+        ("v", "L", -1.523188, -1.523188), ("w", "L", 0.0, -1.523188),
+    ]  # fmt: skip
+
+
+def test_a_tangent_is_the_seed_times_the_gradient_of_pytorch() -> None:
+    graph, _ = graphs.parse("u = a*b; v = u - a; w = tanh(b); x = exp(v)/w; y = relu(x) + log(a); z = -y; L = z**3")
+    at, seed = {"a": 1.5, "b": -0.7}, {"a": 3.0, "b": -2.0}
+    _, adjoints = pytorch.adjoints(graph, at, "L")
+    told = forward_of(graph, at, seed, "L", "")
+    assert told.tangents[-1] == pytest.approx(sum(adjoints[name] * x for name, x in seed.items()))
+
+
+def test_a_product_is_written_out_with_its_rule_and_the_sum_over_the_slots() -> None:
+    said = re.sub(r"<[^>]+>", "", steps(forward({"a": 1.0}, 1.5, -0.7).html()))
+    assert "∂u/∂a · a = −0.7 · 1 = −0.7" in said and "Here ∂u/∂a = b." in said
+    assert "Slot 2 of 2: v = −0.7 + 1 = 0.3, complete." in said
+    assert "w has one slot, so w = 0." in said
+
+
+def test_a_node_in_both_slots_is_told_twice() -> None:
+    told = forward_of({"x": Node("input"), "y": Node("*", ("x", "x"))}, {"x": 3.0}, {"x": 1.0}, "y", "")
+    assert [(m.value, m.sum) for m in told.messages] == [(3.0, 3.0), (3.0, 6.0)]
+
+
+def test_only_what_the_sink_needs_is_played() -> None:
+    assert forward({"b": 1.0}, sink="w").names == ["b", "w"]
+
+
+def test_forward_mode_in_plain_text() -> None:
+    text = forward({"b": 1.0}).text()
+    assert text.startswith("Forward mode, seeded with tangent of a = 0, tangent of b = 1")
+    assert text.count("→") == 7 and "b → u: 1 · 2 = 2   tangent of u so far: 2" in text
+
+
+FORWARD_NOT_PLAYED = {
+    "no graph": ((3, {}, {}), "not a dict"),
+    "no values": ((RUNNING, {"a": 1.0}, {"a": 1.0}), "has no value"),
+    "a seed inside": ((RUNNING, {"a": 1.0, "b": 1.0}, {"u": 1.0}), "'u', which is no input"),
+    "a seed that is no number": ((RUNNING, {"a": 1.0, "b": 1.0}, {"a": "one"}), "no number"),
+    "a corner": (({"a": Node("input"), "y": Node("pow", ("a",), 0.5)}, {"a": 0.0}, {"a": 1.0}), "does not exist here"),
+}
+
+
+@pytest.mark.parametrize("what", FORWARD_NOT_PLAYED)
+def test_what_forward_mode_cannot_play_gets_a_sentence(what: str, shown: Shown) -> None:
+    given, words = FORWARD_NOT_PLAYED[what]
+    show_forward(*given)  # type: ignore[arg-type]
+    assert words in shown[0]["text/plain"] and "\n" not in shown[0]["text/plain"]

@@ -97,7 +97,7 @@ def _message(verdict: Verdict) -> str:
 
 
 def _first_sentence(text: str) -> tuple[str, str]:
-    found = re.match(r"\s*([^\n]{1,180}?[.!?:;])(?=\s+[A-Z“\"`(]|\s*\n|\s*$)", text)
+    found = re.match(r"\s*([^\n]{1,180}?[.!?:])(?=\s+[A-Z“\"`(]|\s*\n|\s*$)", text)
     if found:
         return found.group(1), text[found.end() :].strip(" ").strip("\n")
     line, _, rest = text.partition("\n")

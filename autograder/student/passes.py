@@ -1,9 +1,9 @@
-"""The forward and the reverse pass over a reader's expression, computed by us, as steps that can be shown."""
+"""The passes over an expression, adjoints backward and tangents forward, computed by us as steps that can be shown."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -14,15 +14,17 @@ from autograder.student.expression import Expression
 
 @dataclass(frozen=True)
 class Message:
-    """What node `child` sends along one edge to node `parent`, its input in `slot`: `adjoint` · `slope`.
+    """What one node sends along an edge to another: what it has itself, `carried`, times the `slope` of the edge.
 
-    `sum` is the parent's adjoint with this message added; `number` of `awaited` says which of its messages it is.
+    In the reverse pass a node sends its adjoint to its inputs, in forward mode its tangent to what uses it; `slot` is
+    the edge's place among the inputs of the later node. `sum` is what the receiver has with this message added;
+    `number` of `awaited` says which of its messages it is.
     """
 
-    child: int
-    parent: int
+    sender: int
+    receiver: int
     slot: int
-    adjoint: float
+    carried: float
     slope: float
     value: float
     sum: float
@@ -78,7 +80,7 @@ def _grads_kept(nodes: list[Any]) -> Iterator[None]:
             x.grad = grad
 
 
-def messages(read: Expression) -> tuple[list[float], list[Message]]:
+def reverse(read: Expression) -> tuple[list[float], list[Message]]:
     """Every node's adjoint, and the messages in an order in which each is sent by a finished node (Algorithm 3.1)."""
     count = len(read.nodes)
     awaited = [0] * count
@@ -97,3 +99,17 @@ def messages(read: Expression) -> tuple[list[float], list[Message]]:
             received[p] += 1
             sent.append(Message(i, p, slot, adjoint[i], slope, value, adjoint[p], received[p], awaited[p]))
     return adjoint, sent
+
+
+def forward(read: Expression, seed: Sequence[float]) -> tuple[list[float], list[Message]]:
+    """Every node's tangent, and the messages node by node; `seed` has one number a node, read for the inputs alone."""
+    tangent: list[float] = []
+    sent: list[Message] = []
+    for i, parents in enumerate(read.parents):
+        total = 0.0 if parents else float(seed[i])
+        for slot, (p, slope) in enumerate(zip(parents, slopes(read, i) if parents else (), strict=True)):
+            value = slope * tangent[p]
+            total += value
+            sent.append(Message(p, i, slot, tangent[p], slope, value, total, slot + 1, len(parents)))
+        tangent.append(total)
+    return tangent, sent

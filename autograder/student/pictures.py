@@ -146,7 +146,7 @@ class Box:
     sign: str
     name: str
     first: bool = False
-    inbox: int = 0  # messages that the node waits for in the reverse pass, shown as dots
+    inbox: int = 0  # messages that the node waits for, shown as dots
     width: float = 0.0
     height: float = 0.0
     gutter: float = 0.0  # room for the marks
@@ -314,7 +314,7 @@ class Drawing:
     @property
     def window(self) -> str:
         """Attributes of the block around the drawing: where it scrolls, keys must be able to scroll it too."""
-        fits = self.width * SMALLEST <= 800 and self.height * self.scale <= 880
+        fits = self.width * SMALLEST <= 800
         return "" if fits else ' tabindex="0" role="group" aria-label="Graph"'
 
     def svg(self, over_edges: str = "") -> str:
@@ -344,8 +344,11 @@ class Drawing:
         )
 
 
-def draw(picture: Mapping[str, Any], label_width: float = 0.0, inboxes: bool = False, gap: float = 0.0) -> Drawing:
-    """Measure and place a picture of at most 60 nodes, with room for labels on edges and dots in nodes if asked."""
+def draw(picture: Mapping[str, Any], label_width: float = 0.0, dotted: str = "", gap: float = 0.0) -> Drawing:
+    """Measure and place a picture of at most 60 nodes, with room for labels on edges if asked.
+
+    `dotted` puts dots into the nodes, one a message to come: one for each "use" of the node, or for each "input".
+    """
     nodes = list(picture.get("nodes", ()))
     ids = {str(node["id"]): i for i, node in enumerate(nodes)}
     edges = [
@@ -355,10 +358,8 @@ def draw(picture: Mapping[str, Any], label_width: float = 0.0, inboxes: bool = F
     ]
     edges.sort(key=lambda e: (e[1], e[2]))
     has_input, has_output = {to for _, to, _ in edges}, {start for start, _, _ in edges}
-    uses = Counter(start for start, _, _ in edges)
-    boxes = [
-        _box(node, i not in has_input, i not in has_output, uses[i] if inboxes else 0) for i, node in enumerate(nodes)
-    ]
+    awaited = Counter({"use": start, "input": to}.get(dotted) for start, to, _ in edges)
+    boxes = [_box(node, i not in has_input, i not in has_output, awaited[i]) for i, node in enumerate(nodes)]
     sizes = [(b.width, b.height + (FLAG if b.first else 0)) for b in boxes]
     placed = layout.place(sizes, [(a, b) for a, b, _ in edges], label_width, gap)
     return Drawing(boxes, placed.centres, placed.wires, edges, placed.width, placed.height, picture)

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from autograder.student import check, plot_style, quiet, quiz, show_data_graph, start, when_ready
+from autograder.student import check, plot_style, quiet, quiz, show_data_graph, show_forward, start, when_ready
 
 start("2-forward-mode", edition="classroom")
 
@@ -375,6 +375,16 @@ with when_ready("2.0"):
 
 # %% [markdown]
 # *Every node shows two numbers: its value and its tangent, here for the last seed. Both were made on the way forward, one beside the other. Check one node by hand: each incoming arrow's number times the tangent at its tail, then the sum.*
+#
+# The same pass, slowed down: one edge a step. Before each step into $L$, say the product that is about to travel.
+
+# %%
+with when_ready("2.0"):
+    values = forward_pass(running, {"a": 1.5, "b": -0.7})
+    show_forward(running, values, {"b": 1.0}, "L")  # change the seed, or the point above
+
+# %% [markdown]
+# *Use the buttons, the slider or the arrow keys. See how $u$, $v$ and $L$ have two slots each, so two products arrive there and are added. From $a$, which stands still, every product is 0. After seven steps, one for each edge, the number in $L$ is the one you worked out by hand: −0.620919.*
 
 # %% [markdown]
 # ## Any direction is a seed

@@ -43,6 +43,19 @@ w = b.tanh()
 L = v * w
 """
 
+FORWARD = """
+from typing import NamedTuple
+
+class Node(NamedTuple):
+    op: str
+    parents: tuple = ()
+    n: float = 1.0
+
+graph = {"a": Node("input"), "b": Node("input"), "u": Node("*", ("a", "b")), "v": Node("+", ("u", "a")),
+         "w": Node("tanh", ("b",)), "L": Node("*", ("v", "w"))}
+show_forward(graph, {"a": 1.5, "b": -0.7}, {"b": 1.0}, "L")
+"""
+
 QUIZ = r'''
 quiz("3.warm-up", r"""
 ? What is $\\bar a$ for `b = a + a` when $\\bar b = 1$?
@@ -69,11 +82,12 @@ show(Verdict(
 """
 
 CELLS = (
-    "from autograder.student import quiz, show_backward, show_graph, when_ready\n"
+    "from autograder.student import quiz, show_backward, show_forward, show_graph, when_ready\n"
     "from autograder.student.cards import show\nfrom autograder.verdict import PartVerdict, Verdict\n" + ENGINE,
     "show_graph(L, title='Before the backward pass')",
     "show_backward(L)",
     "show_backward(L, predict=True)",
+    FORWARD,
     QUIZ,
     CARD,
     'with when_ready("3.1", "3.4"):\n    raise NotImplementedError("3.1 value_add")',

@@ -146,8 +146,45 @@ def test_without_scripts_the_stepper_is_a_picture_with_every_number(
     expect(piece.get_by_role("button")).to_have_count(0)
     piece.locator("summary").click()
     expect(piece.locator("tbody tr")).to_have_count(7)
+    for number in ("1.5", "0.63474", "−0.906552", "0.285633", "−0.620919"):
+        expect(page.locator(".bp-stepper.forward svg text").get_by_text(number, exact=True).first).to_be_visible()
     expect(page.locator(".bp-quiz .bp-noscript")).to_be_visible()
     page.context.close()
+
+
+# forward mode
+
+
+def test_tangents_run_with_the_edges_one_product_a_step(page: Page) -> None:
+    piece = page.locator(".bp-stepper.forward")
+    expect(piece.locator(".bp-caption")).to_contain_text("The tangents are the seed.")
+    assert [grad(piece, name).text_content() for name in "abuL"] == ["0", "1", "", ""]
+    piece.locator(".bp-stage").focus()
+    press(piece, "ArrowRight", 2)
+    expect(piece.locator(".bp-caption .sum")).to_contain_text("∂u/∂a · a = −0.7 · 0 = 0")
+    expect(piece.locator(".bp-caption")).to_contain_text("Slot 1 of 2: u = 0, 1 more to come")
+    press(piece, "ArrowRight")
+    expect(piece.locator(".bp-caption .sum")).to_contain_text("1.5 · 1 = 1.5")
+    expect(piece.get_by_role("status")).to_contain_text("Slot 2 of 2: the tangent of u is 1.5, complete.")
+    expect(grad(piece, "u")).to_have_text("1.5")
+    expect(piece.locator("g.node.gets text.name")).to_have_text("u")
+    expect(piece.get_by_role("slider")).to_have_attribute("aria-valuetext", "3 of 12, forward pass")
+    piece.get_by_role("button", name="To the end").click()
+    expect(grad(piece, "L")).to_have_text("−0.620919")
+    expect(piece.locator("svg .back").first).to_be_hidden()
+
+
+def test_a_product_travels_to_the_later_node(page: Page) -> None:
+    page.emulate_media(reduced_motion="no-preference")
+    piece = page.locator(".bp-stepper.forward")
+    piece.get_by_role("slider").fill("1")
+    page.evaluate("""() => { window.path = []; new MutationObserver(list => list.forEach(m => {
+        if (m.target.classList?.contains("pulse") && m.attributeName === "cx") window.path.push(+m.target.getAttribute("cx"));
+    })).observe(document.querySelector(".bp-stepper.forward"), {attributes: true, subtree: true}); }""")
+    piece.get_by_role("button", name="One step on").click()
+    expect(piece.locator(".pulse")).to_have_count(0)
+    path = page.evaluate("window.path")
+    assert len(path) > 2 and path[0] < path[-1]  # graphs are drawn from left to right
 
 
 # the quiz
@@ -251,7 +288,7 @@ CONTRAST = """() => {
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_word_has_enough_contrast(browser: Browser, exported: dict[str, Path], theme: str) -> None:
     page = open_page(browser, exported[theme].as_uri())
-    for piece in (stepper(page), stepper(page, predict=True)):
+    for piece in (stepper(page), stepper(page, predict=True), page.locator(".bp-stepper.forward")):
         piece.get_by_role("button", name="To the end").click()
     page.get_by_label("Message").fill("7")
     page.get_by_label("Message").press("Enter")

@@ -1,4 +1,4 @@
-// Plays a backward pass in the output cell. Everything it shows stands in data-steps; it needs no kernel, no network.
+// Plays a pass in the output cell, backward or in forward mode. Everything it shows stands in data-steps; it needs no kernel, no network.
 (() => {
   const PAUSE = 1700; // milliseconds a step while playing
   const FLIGHT = 520; // milliseconds that a message travels
@@ -18,7 +18,9 @@
   function start(root) {
     const steps = JSON.parse(root.dataset.steps);
     const last = steps.length - 1;
-    const turn = steps.findIndex(step => step.kind === "seed");
+    const forward = root.classList.contains("forward"); // messages run with the edges, not against them
+    const seed = steps.findIndex(step => step.kind === "seed");
+    const turn = seed < 0 ? steps.length : seed; // where the reverse pass begins
     const nodes = [...root.querySelectorAll("[data-node]")];
     const wires = [...root.querySelectorAll("g.edge")];
     const edge = k => root.querySelectorAll(`[data-edge="${k}"]`); // its wire, and its message
@@ -51,19 +53,23 @@
       steps.slice(0, at + 1).forEach((step, k) => {
         const now = k === at;
         const node = nodes[step.node];
+        for (const [i, tangent] of Object.entries(step.given ?? {})) {
+          one(nodes[i], ".grad").textContent = tangent;
+          nodes[i].classList.add("full");
+        }
         if (step.kind === "value") {
           node.classList.remove("later");
           one(node, ".data").textContent = shown[step.node].data;
           if (now) {
             node.classList.add("now");
-            steps.forEach(s => s.kind === "message" && s.node === step.node && mark(s.edge, "flows"));
+            step.edges.forEach(k => mark(k, "flows"));
           }
         } else if (step.kind === "seed") {
           one(node, ".grad").textContent = "1";
           node.classList.add("full");
           if (now) node.classList.add("now");
         } else if (step.kind === "message") {
-          const target = nodes[step.parent];
+          const target = nodes[step.to];
           if (now) node.classList.add("now");
           if (now && open) {
             mark(step.edge, "asked");
@@ -87,7 +93,7 @@
       slider.setAttribute("aria-valuetext", `${at} of ${last}, ${at < turn ? "forward" : "reverse"} pass`);
       count.textContent = `${at} / ${last}`;
       phases[0].classList.toggle("on", at < turn);
-      phases[1].classList.toggle("on", at >= turn);
+      phases[1]?.classList.toggle("on", at >= turn);
       // Not `disabled`: a button that goes dead under the reader's finger would lose the keyboard's focus.
       const off = { first: at === 0, back: at === 0, next: at === last || open, last: at === last || open, play: open };
       for (const [name, b] of Object.entries(button)) b.setAttribute("aria-disabled", off[name]);
@@ -109,7 +115,7 @@
     function follow() {
       const stage = one(root, ".bp-stage");
       const step = steps[at];
-      const node = nodes[step.parent ?? step.node];
+      const node = nodes[step.to ?? step.node];
       if (!node || (stage.scrollHeight <= stage.clientHeight && stage.scrollWidth <= stage.clientWidth)) return;
       const [inner, outer] = [node.getBoundingClientRect(), stage.getBoundingClientRect()];
       const past = (from, to, low, high) => (from < low ? from - low : to > high ? to - high : 0);
@@ -132,7 +138,8 @@
       const began = performance.now();
       const frame = now => {
         const share = Math.min(1, (now - began) / FLIGHT);
-        const point = wire.getPointAtLength(length * (1 - share * share * (3 - 2 * share)));
+        const gone = share * share * (3 - 2 * share);
+        const point = wire.getPointAtLength(length * (forward ? gone : 1 - gone));
         dot.setAttribute("cx", point.x);
         dot.setAttribute("cy", point.y);
         if (share < 1 && dot.isConnected) requestAnimationFrame(frame);
