@@ -162,6 +162,36 @@ def autograde(
 
 
 @app.command()
+def audit(
+    lessons: Annotated[list[str] | None, typer.Argument(help="Lessons to audit; all if none is named.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list, one object an exercise.")] = False,
+    exercise: Annotated[list[str] | None, typer.Option(help="Audit this exercise only; may be given again.")] = None,
+    sample: Annotated[int | None, typer.Option(min=0, help="At most so many mutants an exercise.")] = None,
+    nonces: Annotated[int, typer.Option(min=1, help="How many draws of random cases.")] = 1,
+    right: Annotated[
+        Path | None, typer.Option(help="Python file with right answers in other styles; tests/right_answers.py if not given.")
+    ] = None,
+) -> None:
+    """Do the checks pass right answers, catch wrong ones and name them? Exit status 0 if all of them do, else 1."""
+    from autograder.grading.audit import as_json as data
+    from autograder.grading.audit import as_text, run
+    from autograder.grading.course import CourseError, course_root
+
+    findings = []
+    try:
+        for found in run(_known(lessons or []), course_root(), right, sample, nonces, exercise or []):
+            findings.append(found)
+            if not as_json:
+                typer.echo(as_text(found))
+    except CourseError as error:
+        raise _stop(str(error)) from None
+    if as_json:
+        typer.echo(json.dumps([data(found) for found in findings], indent=2, ensure_ascii=False))
+    if not all(found.sound for found in findings):
+        raise typer.Exit(1)
+
+
+@app.command()
 def doctor() -> None:
     """Is everything here that the course needs? Exit status 0 if so, 1 if a needed part is missing."""
     from autograder.grading.course import CourseError, course_root
