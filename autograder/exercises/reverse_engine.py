@@ -139,17 +139,16 @@ PASS_MISCONCEPTIONS = (
         wrong_pass(firing=lambda graph, sink: list(graph)[::-1]),
         MESSAGES,
     ),
-    Misconception(
-        "forward-order",
-        "The nodes fire from the inputs to the sink, so all but the last have nothing to send yet.",
-        wrong_pass(firing=lambda graph, sink: order(graph)),
-        MESSAGES,
-    ),
-    Misconception(
-        "one-level-only",
-        "Only the sink sends. Its parents hold their adjoints, but nobody asks them to send in turn.",
-        wrong_pass(firing=lambda graph, sink: [sink]),
-        MESSAGES,
+    # On data these two leave the same numbers: nobody but the sink has anything to send.
+    *(
+        Misconception(
+            "only-the-sink-sends",
+            "Only the sink's own messages arrive. Either nobody asks its parents to send in turn, or the nodes fire from "
+            "the inputs onward, when all but the last have nothing to send yet.",
+            wrong_pass(firing=firing),
+            MESSAGES,
+        )
+        for firing in (lambda graph, sink: order(graph), lambda graph, sink: [sink])
     ),
     Misconception(
         "ignores-upstream",
@@ -213,6 +212,7 @@ def pass_cases(rng: Rng) -> list[Case]:
     for steps in (3, 5):
         cases.append(drawn_case("chain", *random_graph(rng, 2, steps, ("+", "-", "*", "/", *unary), fan_out=False)))
     n = numbers(rng, "abc")
+    cases.append(graph_case("chain", "y = x**3; z = y*c", {"x": decimal(rng, 0.5, 1.5, (1.0,)), "c": n["c"]}))
     for text in (
         "b = a + a; c = b + b", "b = a*a; c = b*b", "u = a*c; t = c*u; L = u + t", "u = a*c; t = c*u; L = t + u",
         "u = a*c; s = c*u; t = c*s; L = u + t", "u = a*c; s = c*u; t = c*s; L = t + u",
@@ -299,14 +299,24 @@ UNARY: dict[str, tuple[str, Sequence[float], Callable[[Rng], float]]] = {
     "tanh": ("tanh(x)", (-0.7, 1.5), lambda rng: decimal(rng, -1.6, 1.6, (0.0,), 0.3)),
     "exp": ("exp(x)", (0.7,), lambda rng: decimal(rng, -1.5, 1.5, (0.0, 1.0))),
     "log": ("log(x)", (2.0,), lambda rng: decimal(rng, 0.3, 4, (1.0, 2.71))),
-    "relu": ("relu(x)", (-1.0, 2.0), lambda rng: rng.choice((1, -1)) * decimal(rng, 0.3, 3, (1.0,))),
+    "relu": ("relu(x)", (-1.0, -0.4, 0.4, 2.0), lambda rng: rng.choice((1, -1)) * decimal(rng, 0.3, 3, (1.0,))),
     "pow": ("x**3", (2.0,), lambda rng: decimal(rng, 0.4, 2.5, (1.0,))),
+}
+# Each operation on its own result: does the new Value say where it came from?
+NESTED: dict[str, tuple[str, float, float]] = {
+    # operation: expression, between which points to draw
+    "tanh": ("tanh(tanh(x))", 0.3, 1.6),
+    "exp": ("exp(exp(x))", -1.5, 0.6),
+    "log": ("log(log(x))", 1.4, 2.5),
+    "relu": ("relu(relu(x))", 0.3, 3.0),
+    "pow": ("(x**3)**2", 0.6, 1.3),
 }
 COMPOSED_ALIVE = (*ALIVE, "a**3")
 # operation: [(expression, names, other ways to write it)]
 COMPOSED: dict[str, list[tuple[str, str, list[tuple[str, Mapping[str, str | float]]]]]] = {
     "neg": [
         ("-a", "a", [("a * c", {"c": -1.0}), ("c * a", {"c": -1.0})]),
+        ("-a + a", "a", [("a * c + a", {"c": -1.0}), ("c * a + a", {"c": -1.0})]),
     ],
     "sub": [
         ("a - b", "ab", [("a + -b", {}), ("-b + a", {}), ("a + b*c", {"c": -1.0}), ("a + c*b", {"c": -1.0})]),
@@ -352,6 +362,9 @@ def operations_cases(rng: Rng) -> list[Case]:
                 rule_case(op, op, written, at, upstream=factor(rng)),
                 rule_case(op, op, written, {"x": draw(rng)}, factor(rng), {"x": factor(rng)}),
             ]
+        cases.append(rule_case(op, op, text, {"x": abs(draw(rng))}, factor(rng), {"x": factor(rng)}))
+        nested, low, high = NESTED[op]
+        cases.append(rule_case(op, op, nested, {"x": decimal(rng, low, high, (0.0, 1.0))}, factor(rng)))
     for rows in COMPOSED.values():
         for row in rows:
             inputs = numbers(rng, "ab", 2.0)
@@ -483,7 +496,7 @@ ORDER_MISCONCEPTIONS = (
         "Two different nodes with equal values are taken for one. Tell nodes apart by identity.",
         wrong_order(lambda root: _post_order(root, set(), lambda node: node.data)),
         ORDER,
-    ),
+DEEP = 100_000
     Misconception(
         "leaves-missing",
         "The inputs are missing from your list. They depend on nothing, but they are nodes too.",
@@ -497,7 +510,7 @@ ORDER_MISCONCEPTIONS = (
         ORDER,
     ),
 )
-DEEP = 100_000
+DEEP = 20_000  # twenty times what Python's own limit on calls allows, and quick to check
 
 
 def shallow(case: Case) -> Case | None:
