@@ -13,9 +13,11 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import gc
+import importlib
 import importlib.util
 import json
 import os
+import pkgutil
 import shutil
 import signal
 import socket
@@ -57,6 +59,17 @@ def import_student_half(package: str) -> None:
     module = importlib.util.module_from_spec(spec)
     sys.modules["autograder"] = module
     spec.loader.exec_module(module)
+
+
+def import_all_of_student_half() -> None:
+    """What every fork would otherwise import for itself: probes, pictures, and what lessons import beside them."""
+    import graphlib  # noqa: F401
+    import tracemalloc  # noqa: F401
+
+    import autograder.student
+
+    for module in pkgutil.walk_packages(autograder.student.__path__, "autograder.student."):
+        importlib.import_module(module.name)
 
 
 def _readable(data: bytes) -> int:
@@ -229,6 +242,7 @@ class Warm:
             # A graphical backend asked for by name would stop the cell; there is no screen either way.
             for module, name in ((matplotlib, "use"), (matplotlib.pyplot, "switch_backend")):
                 setattr(module, name, lambda *args, **kwargs: None)
+            import_all_of_student_half()
             globals()["warm_cells"] = _sibling("warm_cells")
             self.outputs = warm_cells.Outputs(self.limits["output_bytes"], self.limits["evidence_bytes"])
             self.shell = warm_cells.make_shell(self.outputs, folder)
@@ -345,6 +359,8 @@ class Warm:
         tempfile.tempdir = None
         sys.path.insert(0, "")
         sys.argv = [""]
+        # What was frozen does not count as long-lived, and Python would look through all that is new again and again.
+        gc.set_threshold(50_000, 20, 100)
         gc.enable()
 
     def usage(self, request: dict[str, Any], fds: list[int]) -> dict[str, Any]:

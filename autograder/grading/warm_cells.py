@@ -11,6 +11,7 @@ import ast
 import base64
 import builtins
 import contextlib
+import gc
 import getpass
 import io
 import json
@@ -384,6 +385,7 @@ class Runner:
                 _setsid()
                 _close(reader)
                 self.close_channel()
+                gc.disable()
                 me = _getpid()
                 answer = _frame(job, self.check(job["source"], job["exercise"], job["cases"]))
                 while answer and _getpid() == me:
