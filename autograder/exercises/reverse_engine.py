@@ -496,7 +496,7 @@ ORDER_MISCONCEPTIONS = (
         "Two different nodes with equal values are taken for one. Tell nodes apart by identity.",
         wrong_order(lambda root: _post_order(root, set(), lambda node: node.data)),
         ORDER,
-DEEP = 100_000
+    ),
     Misconception(
         "leaves-missing",
         "The inputs are missing from your list. They depend on nothing, but they are nodes too.",
@@ -510,7 +510,7 @@ DEEP = 100_000
         ORDER,
     ),
 )
-DEEP = 20_000  # twenty times what Python's own limit on calls allows, and quick to check
+DEEP = 100_000
 
 
 def shallow(case: Case) -> Case | None:
