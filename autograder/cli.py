@@ -109,7 +109,7 @@ def autograde(
     (name,) = _known([lesson])
     if sandbox not in (None, "bwrap", "none"):
         raise _stop(f"--sandbox is bwrap or none, not {sandbox}.")
-    from sqlalchemy.exc import OperationalError
+    from sqlalchemy.exc import DatabaseError, OperationalError
     from tqdm import tqdm
 
     from autograder.grading.batch import autograde as run
@@ -139,6 +139,11 @@ def autograde(
             raise _stop(
                 f"The gradebook could not be written ({error.orig}). What was finished is kept; run this again."
             ) from None
+        except DatabaseError as error:
+            raise _stop(f"The gradebook cannot be used ({error.orig}). Restore gradebook.db from a backup.") from None
+        except KeyboardInterrupt:
+            typer.echo("Stopped. What was finished is kept; run this again for the rest.", err=True)
+            raise typer.Exit(130) from None
         except OSError as error:
             raise _stop(
                 f"{error.strerror}: {error.filename or 'the course folder'}. What was finished is kept; run this again."
@@ -169,7 +174,8 @@ def audit(
     sample: Annotated[int | None, typer.Option(min=0, help="At most so many mutants an exercise.")] = None,
     nonces: Annotated[int, typer.Option(min=1, help="How many draws of random cases.")] = 1,
     right: Annotated[
-        Path | None, typer.Option(help="Python file with right answers in other styles; tests/right_answers.py if not given.")
+        Path | None,
+        typer.Option(help="Python file with right answers in other styles; tests/right_answers.py if not given."),
     ] = None,
 ) -> None:
     """Do the checks pass right answers, catch wrong ones and name them? Exit status 0 if all of them do, else 1."""
@@ -207,6 +213,39 @@ def doctor() -> None:
         findings.append(finding)
     if not healthy(findings):
         raise typer.Exit(1)
+
+
+@app.command()
+def report(
+    lesson: Annotated[str, typer.Argument(help="The lesson to report on.")],
+    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a page.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="CSV instead of a page, a row a student.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="The file; a page goes to report-LESSON.html if not given.")
+    ] = None,
+) -> None:
+    """How a class did: marks, exercises, misconceptions, flags, who may need help. One page, to read or to print."""
+    from autograder.grading import report as reports
+    from autograder.grading.course import CourseError, course_root
+
+    (name,) = _known([lesson])
+    if as_json and as_csv:
+        raise _stop("--json and --csv: one of them.")
+    try:
+        found = reports.report(course_root(), name)
+    except CourseError as error:
+        raise _stop(str(error)) from None
+    text = reports.as_json(found) if as_json else reports.as_csv(found) if as_csv else reports.as_html(found)
+    if output is None and (as_json or as_csv):
+        typer.echo(text, nl=False)
+        return
+    path = output or Path(f"report-{name}.html")
+    try:
+        # The csv module has put the line ends already.
+        path.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        raise _stop(f"{path}: {error.strerror}") from None
+    typer.echo(f"Wrote {path}.")
 
 
 @app.command()
