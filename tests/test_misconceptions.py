@@ -459,7 +459,7 @@ def test_a_recursive_order_loses_only_the_deep_chain() -> None:
     verdict = graded("3.3", post_order, written("functions")["Value"])
     assert failed_parts(verdict) == ["deep"]
     assert verdict.misconceptions == []
-    assert "RecursionError" in verdict.message and "20,000" in verdict.message
+    assert "RecursionError" in verdict.message and "100,000" in verdict.message
 
 
 def diamond(fault: str) -> Callable[[Any, Any, float], Any]:

@@ -102,6 +102,12 @@ class Exercise:
     same: Callable[[Case, Value, Value], bool] = field(
         default=lambda case, predicted, seen: same_value(predicted, seen)
     )
+    # the same, more strictly, where several misconceptions agree; by default in every entry of the evidence
+    same_closely: Callable[[Case, Value, Value], bool] = field(
+        default=lambda case, predicted, seen: same_entries(predicted, seen)
+    )
+    # the worked examples when a class is graded, if they are to cost less there than in a learner's own notebook
+    worked_in_class: Callable[[], Sequence[Case]] | None = None
     # modules that the exercise text itself asks for; others that compute derivatives are flagged for the instructor
     may_import: tuple[str, ...] = ()
 

@@ -90,6 +90,7 @@ LESSON = LessonExercises(
             engine.ORDER_MISCONCEPTIONS,
             ORDER,
             essential=engine.shallow,
+            worked_in_class=engine.order_worked_in_class,
         ),
         Exercise(
             "3.4",

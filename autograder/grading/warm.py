@@ -207,6 +207,7 @@ class Warm:
         gc.collect()
         gc.freeze()
         gc.disable()
+        warm_confine.use_huge_pages()
         self.baseline = _memory(os.getpid())[0] if self.linux else 0
 
     def _prepare_boxes(self) -> None:

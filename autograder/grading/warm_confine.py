@@ -229,5 +229,24 @@ def refuse_system_calls() -> None:
     _checked(int(_libc.prctl(_PR_SET_SECCOMP, 2, ctypes.byref(program), 0, 0)), "the system call filter")
 
 
+def use_huge_pages() -> None:
+    """Gather this process's anonymous memory into huge pages where the kernel can: a fork then has less to copy.
+
+    Linux 6.1 and later do it when asked (MADV_COLLAPSE); everywhere else nothing happens.
+    """
+    collapse, size = 25, 2 << 20
+    _libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    try:
+        with open("/proc/self/maps") as rows:
+            areas = [row.split() for row in rows]
+    except OSError:
+        return
+    for fields in areas:
+        if fields[1].startswith("rw-p") and (len(fields) < 6 or fields[5] == "[heap]"):
+            begin, end = (int(x, 16) for x in fields[0].split("-"))
+            for address in range(-(-begin // size) * size, end - size + 1, size):
+                _libc.madvise(address, size, collapse)
+
+
 def flush_c_streams() -> None:
     _libc.fflush(None)
