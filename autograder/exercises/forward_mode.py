@@ -166,7 +166,8 @@ def pass_cases(rng: Rng) -> list[Case]:
     trees = [drawn_case("example", *random_graph(rng, 2, n, all_operations, fan_out=False)) for n in (3, 5)]
     directions = [drawn_case("seed", *random_graph(rng, n, 4, all_operations, fan_out=False)) for n in (2, 3)]
     twice = [drawn_case("slots", *random_graph(rng, 2, n, ("+", "-", "*", "tanh", "relu"))) for n in (4, 6, 9)]
-    cases = [graph_case("example", RUNNING, at), *trees, graph_case("slots", "u = a*b; v = u*u; L = v + u", at), *twice]
+    cube = graph_case("example", "y = x**3; z = y*c", {"x": decimal(rng, 0.5, 1.5, (1.0,)), "c": at["b"]})
+    cases = [graph_case("example", RUNNING, at), cube, *trees, graph_case("slots", "u = a*b; v = u*u; L = v + u", at), *twice]
     return [
         *(one(case) for case in cases),
         *(any_seed(case) for case in (graph_case("seed", RUNNING, at), *directions)),
@@ -371,6 +372,8 @@ def functions_worked() -> list[Case]:
         function_case("log", 2.0, 1.0),
         function_case("log", 2.0, 3.0),
         function_case("relu", -1.0, 3.0),
+        function_case("relu", -0.4, 3.0),
+        function_case("relu", 0.4, 3.0),
         function_case("relu", 2.0, 3.0),
         function_case("relu", 2.0, -3.0),
     ]

@@ -249,6 +249,10 @@ def check_cases(rng: Rng) -> list[Case]:
     cases = [
         check_case("witnesses", "x0*x1 + x0", draw(2)),
         check_case("witnesses", "x0*x2", draw(3)),
+        # A bend, so that a wide step shows; and witnesses who differ, so that each must stand under its own name.
+        check_case("witnesses", "x0*x0*x0*x1", draw(2)),
+        check_case("witnesses", "k0*x0 + x1", draw(2), {"k0": ("engine",)}),
+        check_case("witnesses", "k0*x0 + x1", draw(2), {"k0": ("pytorch",)}),
         check_case("agreement", "(x0 + x1)*x2", draw(3)),
         check_case("agreement", "7", draw(2)),
     ]
@@ -481,14 +485,17 @@ def judge_counterexample(case: Case, seen: Any) -> Finding | None:
         return read
     graph, inputs, sink = read
     steps = [name for name in graph if graph[name].op not in LEAVES]
-    if case["part"] == "small" and len(steps) != 1:
-        return Finding(f"Your graph has {len(steps)} operations; one is enough.", where="graph", size=len(steps))
+    if case["part"] == "small":
+        if len(steps) != 1:
+            return Finding(f"Your graph has {len(steps)} operations; one is enough.", where="graph", size=len(steps))
+        if _shared(graph, sink):
+            return None
     values = forward(graph, inputs)
     right = reference(to_json(graph), inputs, sink).adjoints
     backward = list(reversed(order(graph)))
     # Where messages come from different children, which one is last depends on the order: look at two of them.
     heights = _heights(graph)
-    other = sorted(backward, key=lambda name: (-heights[name], backward.index(name)))[::-1]
+    other = sorted(backward, key=lambda name: (-heights[name], -backward.index(name)))
     faulty = [adjoints(graph, values, sink, firing=firing, assign=True) for firing in (backward, other)]
     if any(not close(wrong[name], right[name]) for wrong in faulty for name in inputs):
         return None

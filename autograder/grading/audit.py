@@ -311,10 +311,20 @@ class LessonAudit:
                 found.refused.append(f"{label}: {_told(verdict)}")
 
     def _stub(self, exercise: Exercise, found: Findings) -> None:
-        texts = [stubbed(cell.source, cell.metadata)[0] for cell in self.notebook.cells(exercise.id)]
-        verdict = self.check(exercise.id, self.nonces[0]).verdict(self.notebook.objects(exercise, *texts))
-        if verdict is None or verdict.status != UNANSWERED or verdict.score:
-            found.stub = _told(verdict)
+        check = self.check(exercise.id, self.nonces[0])
+
+        def left_open(cells: Sequence[SourceCell]) -> Verdict | None:
+            return check.verdict(
+                self.notebook.objects(exercise, *(stubbed(cell.source, cell.metadata)[0] for cell in cells))
+            )
+
+        empty = left_open(self.notebook.solutions)
+        if empty is None or empty.status != UNANSWERED or empty.score:
+            found.stub = _told(empty)
+        # With the other exercises filled in, parts may hold that rest on those alone.
+        own = left_open(self.notebook.cells(exercise.id))
+        if own is None or (own.status != UNANSWERED and "NotImplementedError" not in own.message):
+            found.stub = found.stub or _told(own)
 
     def _misconceptions(self, exercise: Exercise, nonce: int, found: Findings) -> None:
         check = self.check(exercise.id, nonce)
@@ -331,11 +341,14 @@ class LessonAudit:
                 found.named += nonce == self.nonces[0]
 
     def _seen_elsewhere(self, exercise: Exercise, misconception: Any, nonce: int) -> bool:
-        """Is it one of a family that several exercises list, and does another of them catch it?"""
+        """Is it one of a family that several exercises list, and does another of them catch it or a namesake?"""
         return any(
-            not self.check(other.id, nonce).passes(misconception.objects)
+            not self.check(other.id, nonce).passes(m.objects)
             for other in self.exercises.values()
-            if other is not exercise and any(m is misconception for m in other.misconceptions)
+            if other is not exercise
+            for m in other.misconceptions
+            if m is misconception
+            or (m.name == misconception.name and exercise.misconceptions is not other.misconceptions)
         )
 
     def _mutants(self, exercise: Exercise, found: Findings) -> None:

@@ -36,6 +36,7 @@ _INSTEAD = {
     "zeros": "ones", "exp": "log", "log": "exp", "tanh": "exp", "softmax": "tanh", "float": "bool", "any": "all", "all": "any",
     "array_equal": "allclose", "allclose": "array_equal",
 }  # fmt: skip
+_LEFT_OUT = (ast.Expr, ast.AugAssign, ast.If, ast.For, ast.Raise, ast.Continue, ast.Break, ast.Nonlocal)
 _ATTRIBUTES = {"data": "grad", "grad": "data", "value": "tangent", "tangent": "value"}
 
 
@@ -124,14 +125,17 @@ def _is_store(node: ast.AST) -> bool:
 def _statements(block: list[ast.stmt]) -> Iterator[Edit]:
     """Statements left out."""
     for statement in block:
-        if isinstance(statement, (ast.Expr, ast.AugAssign, ast.If, ast.For, ast.Raise, ast.Continue, ast.Break, ast.Nonlocal)):
-            yield statement, "pass"
-        elif isinstance(statement, ast.Assign) and not isinstance(statement.targets[0], (ast.Name, ast.Tuple)):
+        into_something = isinstance(statement, ast.Assign) and not isinstance(
+            statement.targets[0], (ast.Name, ast.Tuple)
+        )
+        if into_something or isinstance(statement, _LEFT_OUT):
             yield statement, "pass"
         elif isinstance(statement, ast.With):
             indent = " " * (statement.col_offset + 4)
-            yield statement, "if True:\n" + "\n".join(
-                indent + line for inner in statement.body for line in ast.unparse(inner).split("\n")
+            yield (
+                statement,
+                "if True:\n"
+                + "\n".join(indent + line for inner in statement.body for line in ast.unparse(inner).split("\n")),
             )
 
 
@@ -190,6 +194,8 @@ def _of(node: ast.AST, arguments: list[str]) -> Iterator[Edit]:
         case ast.Tuple(elts=elements, ctx=ast.Load()) | ast.List(elts=elements, ctx=ast.Load()) if len(elements) > 1:
             for i in range(len(elements) - 1):
                 yield from _exchanged(elements[i], elements[i + 1], node)
+        case ast.Tuple(elts=[_], ctx=ast.Load()):
+            yield node, "()"
         case ast.Dict(keys=keys, values=values):
             for i in range(len(keys)):
                 rest = copy.copy(node)
@@ -199,7 +205,7 @@ def _of(node: ast.AST, arguments: list[str]) -> Iterator[Edit]:
                 yield from _exchanged(values[i], values[i + 1], node)
         case ast.Call():
             yield from _calls(node)
-        case ast.Subscript(value=value, slice=index):
+        case ast.Subscript():
             yield from _subscripts(node)
         case ast.Attribute(value=value, attr=attr):
             if attr == "T":

@@ -107,13 +107,27 @@ def compare(case: Case, function: Any) -> Any:
     function = function_named(function, "compare")
     mine = {name: ar.floats(x) for name, x in case["mine"].items()}
     theirs = {name: ar.floats(x) for name, x in case["theirs"].items()}
-    stand_ins: dict[str, Callable[..., Any]] = {
-        "ngram_backward": lambda *args, **kwargs: (1.0, {name: x.copy() for name, x in mine.items()}),
-        "torch_gradients": lambda *args, **kwargs: {name: x.copy() for name, x in theirs.items()},
-    }
     params = {name: ar.floats(x) for name, x in case["params"].items()}
+    contexts, targets = ar.whole(case["contexts"]), ar.whole(case["targets"])
+
+    def stand_in(name: str, answer: Callable[[], Any]) -> Callable[..., Any]:
+        def called(params: Any, contexts: Any, targets: Any) -> Any:
+            for what, got, given in (("contexts", contexts, case["contexts"]), ("targets", targets, case["targets"])):
+                if not np.array_equal(np.asarray(got), ar.whole(given)):
+                    raise NotANumber(f"{name} was called with {what} that are not those that compare was called with")
+            if not isinstance(params, Mapping) or params.keys() != case["params"].keys():
+                raise NotANumber(f"{name} was called with params that are not those that compare was called with")
+            return answer()
+
+        called.__name__ = called.__qualname__ = name
+        return called
+
+    stand_ins = {
+        "ngram_backward": stand_in("ngram_backward", lambda: (1.0, {name: x.copy() for name, x in mine.items()})),
+        "torch_gradients": stand_in("torch_gradients", lambda: {name: x.copy() for name, x in theirs.items()}),
+    }
     with _instead(function, stand_ins):
-        found = function(params, ar.whole(case["contexts"]), ar.whole(case["targets"]))
+        found = function(params, contexts, targets)
     if not isinstance(found, (list, tuple)):
         raise NotANumber(f"compare returned {short(found)}, not a list of dicts")
     rows = [_row(row) for row in found]
