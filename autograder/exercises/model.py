@@ -30,6 +30,13 @@ def same_value(a: Any, b: Any, tolerance: float = 1e-7) -> bool:
     return bool(a == b)
 
 
+def same_entries(predicted: Any, seen: Any) -> bool:
+    """Equal in every entry that `predicted` has."""
+    if isinstance(predicted, dict) and isinstance(seen, dict):
+        return all(key in seen and same_value(x, seen[key]) for key, x in predicted.items())
+    return same_value(predicted, seen)
+
+
 Case = dict[str, Any]  # JSON; "part" names the part that it speaks for
 Value = Any  # what a probe returned for a case
 
@@ -106,8 +113,6 @@ class Exercise:
     same_closely: Callable[[Case, Value, Value], bool] = field(
         default=lambda case, predicted, seen: same_entries(predicted, seen)
     )
-    # the worked examples when a class is graded, if they are to cost less there than in a learner's own notebook
-    worked_in_class: Callable[[], Sequence[Case]] | None = None
     # modules that the exercise text itself asks for; others that compute derivatives are flagged for the instructor
     may_import: tuple[str, ...] = ()
 

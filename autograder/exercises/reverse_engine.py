@@ -518,21 +518,16 @@ def shallow(case: Case) -> Case | None:
     return None if "chain" in case else case
 
 
-def order_worked(deep: int = DEEP) -> list[Case]:
+def order_worked() -> list[Case]:
     n = {"a": 2.0, "b": -3.0, "c": 1.5}
     return [
         graph_case("order", "u = a*b; L = u + c", n),
         graph_case("shared", "b = a + a; c = b*a", {"a": 2.0}),
         graph_case("shared", "u = a + b; v = u*u; L = v + a", n),
         graph_case("shared", "L = a*b", {"a": 2.0, "b": 2.0}),
-        {"part": "deep", "chain": deep, "at": [0, 1, 2, deep // 2, deep - 2, deep - 1], "size": float(deep),
-         "says": f"a chain of {deep:,} nodes"},
+        {"part": "deep", "chain": DEEP, "at": [0, 1, 2, DEEP // 2, DEEP - 2, DEEP - 1], "size": float(DEEP),
+         "says": f"a chain of {DEEP:,} nodes"},
     ]  # fmt: skip
-
-
-def order_worked_in_class() -> list[Case]:
-    """With a chain that is long enough to stop recursion, and shorter than the time of a class is worth."""
-    return order_worked(20_000)
 
 
 def order_cases(rng: Rng) -> list[Case]:

@@ -10,6 +10,7 @@ from autograder.exercises.expressions import (
     judge_backward,
     judge_rule,
     same_backward,
+    same_closely,
     same_rule,
 )
 from autograder.exercises.model import Exercise, LessonExercises, Part, WrittenQuestion
@@ -90,7 +91,6 @@ LESSON = LessonExercises(
             engine.ORDER_MISCONCEPTIONS,
             ORDER,
             essential=engine.shallow,
-            worked_in_class=engine.order_worked_in_class,
         ),
         Exercise(
             "3.4",
@@ -110,6 +110,7 @@ LESSON = LessonExercises(
             ALGORITHM,
             essential=engine.without_aids,
             same=same_backward,
+            same_closely=same_closely,
         ),
         Exercise(
             "3.5",

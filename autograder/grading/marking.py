@@ -122,8 +122,7 @@ def names(source: str) -> tuple[frozenset[str], frozenset[str] | None]:
 
 def cases_of(exercise: Exercise, seed: Seed) -> list[Case]:
     """The worked examples, then the random cases of this submission."""
-    worked = exercise.worked_in_class or exercise.worked
-    return [*worked(), *exercise.cases(seed(exercise.id))]
+    return [*exercise.worked(), *exercise.cases(seed(exercise.id))]
 
 
 def mark(

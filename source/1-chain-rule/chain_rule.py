@@ -516,7 +516,7 @@ def slopes_by_nudging(op, inputs, n=1.0, h=1e-6):
 
 
 for op, inputs in (("*", (2.0, -3.0)), ("/", (3.0, 4.0)), ("tanh", (-0.7,)), ("exp", (0.7,)), ("relu", (-1.0,))):
-    print(f"{op:<5} at {str(inputs):<12} slopes {[round(slope, 4) for slope in slopes_by_nudging(op, inputs)]}")
+    print(f"{op:<5} at {inputs!s:<12} slopes {[round(slope, 4) for slope in slopes_by_nudging(op, inputs)]}")
 
 # %% [markdown]
 # *Change the inputs and predict what comes. For a product, which slot gets which factor?*
