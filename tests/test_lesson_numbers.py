@@ -167,7 +167,7 @@ def test_the_running_example_message_by_message(lesson: Run) -> None:
     said = lesson.said_by("for edge, message in messages.items()")
     for edge in ("L → v", "L → w", "w → b", "v → u", "v → a", "u → a", "u → b"):
         assert re.search(rf"{edge} +{ALSO[edge.replace(' ', '')] + 0.0:.6f}\n", said)
-    assert "adjoint of a = -0.761594 + (0.761594) = 0.000000" in said
+    assert "adjoint of a = -0.761594 + 0.761594 = 0.000000" in said
     assert "adjoint of b = 0.000000 + (-1.523188) = -1.523188" in said
     assert "-0.000000" not in said
 

@@ -178,7 +178,8 @@ def compare_messages(mine: dict[str, float | None]) -> None:
         elif abs(yours + number) < 5e-4:
             print(f"{name}   {shown(yours):>9}   right but for its sign")
         else:
-            print(f"{name}   {shown(yours):>9}   not yet: (adjoint of the child) · (local derivative)")
+            rule = "(adjoint of the child) · (local derivative)" if "→" in name else "the sum of what it receives"
+            print(f"{name}   {shown(yours):>9}   not yet: {rule}")
 
 # %% [markdown]
 # ## Warm-up
@@ -200,7 +201,7 @@ quiz("3.warm-up", r"""
 ( ) As many as the graph has nodes :: A forward pass visits every node already. What has to be repeated is the seed, once for each input.
 
 ? Input $a$ reaches the loss along two paths. The products of local derivatives along them are $+3$ and $-3$. What is $\partial L/\partial a$?
-(x) 0 :: Contributions of paths are added: $3 + (-3) = 0$. Each path carries something; the sum may still vanish. You will meet exactly this at the end of the lesson.
+(x) 0 :: Contributions of paths are added: $3 + (-3) = 0$. Each path carries something; the sum may still vanish. You will meet exactly this twice in the lesson.
 ( ) −9 :: Along a path you multiply. Across paths you add.
 ( ) 3, the larger one :: No path wins. Nudging $a$ moves the loss along both paths at once, and the movements add.
 ( ) It does not exist :: It does. Two movements that cancel to first order make a derivative of 0.
@@ -325,7 +326,10 @@ compare_messages(mine)
 # - Returns a `dict` with an entry for **every** node of the graph: the float $\partial\,\text{sink}/\partial\,\text{node}$. The sink's own entry is 1.0. A node on which the sink does not depend gets 0.0.
 # - No errors to raise.
 #
-# You have `graph_order(parents)`, which lists parents before children, and `local_derivatives(op, inputs, output, n)`, which takes a node's `op`, its parents' values in order, its own value and its `n`, and returns one number for each slot (for an input: none).
+# Two functions from lesson 1 are given:
+#
+# - `graph_order(parents)` takes a dict from each name to the names of its parents, such as `{"x": (), "y": ("x", "x")}`, and lists the names, parents before children. In a graph the parents of `name` are `graph[name].parents`.
+# - `local_derivatives(op, inputs, output, n)` takes a node's `op`, its parents' values in order, its own value and its `n`, and returns one number for each slot (for an input: none).
 #
 # Example: on the running example at $(1.5, -0.7)$ it returns $-0.181310$ for `"a"` and $-0.620919$ for `"b"`. On `{"x": Node("input"), "y": Node("*", ("x", "x"))}` at $x = 3$ it returns $6$ for `"x"`: two slots, two messages of 3.
 
@@ -365,6 +369,11 @@ grade("3.0", adjoint_pass)
 # <details><summary>My inputs all come out as 0</summary>
 #
 # Then messages were sent before there was anything to send. In which order do you visit the nodes? `graph_order` gives parents first. Who has to speak first on the way back?
+#
+# </details>
+# <details><summary>graph_order raises KeyError: 1.0</summary>
+#
+# You gave it the graph itself. It wants a dict of tuples of names: for each name only the `parents` of its Node, without `op` and `n`.
 #
 # </details>
 # <details><summary>I get a KeyError for a node that the sink does not need</summary>
@@ -606,6 +615,11 @@ grade("3.1", Value)
 # The function has to `return` the new Value, and the inner function has to be handed over as the third argument, without brackets: `backward`, not `backward()`.
 #
 # </details>
+# <details><summary>RecursionError: maximum recursion depth exceeded</summary>
+#
+# Inside `value_add`, `r + s` asks Python to add two Values, and for that Python calls `value_add` again, and so on. Add their numbers instead, `r.data` and `s.data`.
+#
+# </details>
 # <details><summary>It is right when I fire with 1.0 but wrong for another number</summary>
 #
 # The message is `g` times the local derivative. `g` is missing somewhere.
@@ -648,7 +662,7 @@ with when_ready("3.1"):
 # | $y = \mathrm{relu}(x)$ | $1$ if $x > 0$, else $0$ | at exactly $0$, any number from 0 to 1 will do |
 # | $y = x^n$ | $n\,x^{n-1}$ | $n$ is a constant, not a Value |
 #
-# The last three operations need no calculus at all. $-a$ is $a\cdot(-1)$. $a - b$ is $a + (-b)$. $a/b$ is $a\cdot b^{-1}$. Built that way, they inherit their backward rules from the operations that they are made of. The graph grows by a node or two; the chain rule does the rest.
+# That leaves $-a$, $a - b$ and $a/b$, and they need no calculus at all. $-a$ is $a\cdot(-1)$. $a - b$ is $a + (-b)$. $a/b$ is $a\cdot b^{-1}$. Built that way, they inherit their backward rules from the operations that they are made of. The graph grows by a node or two; the chain rule does the rest.
 
 # %% tags=["quiz"]
 quiz("3.predict-upstream", r"""
@@ -817,7 +831,7 @@ with when_ready("3.1", "3.2"):
     show_graph(y)
 
 # %% [markdown]
-# *Three messages arrive at $x$: one from the sum, one from the product, one through $e^x$ with an upstream of $0.7$. Try other operations in place of `exp`.*
+# *Three messages arrive at $x$: one from the sum, one from the product, one through $e^x$ with an upstream of $0.7$. Try another operation in place of `exp`, in the second line and in the `difference`.*
 
 # %% [markdown]
 # ## Whoever fires early loses a message
@@ -890,13 +904,13 @@ print("adjoint of a:", fire(early, {"a": 1.5}, "L", ["L", "s", "u", "a"])["a"])
 # %% [markdown]
 # ### Exercise 3.3 Topological order
 #
-# ●●●○○ · 6 minutes
+# ●●●○○ · 10 minutes
 #
 # Write **`topological_order(root)`**.
 #
 # - `root`: a Value. Returns a `list` of Values: every node that can be reached from `root` through `_parents`, `root` included, **each exactly once, every parent before its child**. Any valid order will do; `root` is always last.
 # - Two *different* leaves that hold the same number are two nodes. Tell nodes apart by identity, not by value.
-# - No errors to raise. A chain of 100,000 nodes must work (this is a part of its own; a recursive answer loses only that part). Python allows about 1,000 calls inside each other.
+# - No errors to raise. A chain of 100,000 nodes must work, in about a second. This is a part of its own: Python allows about 1,000 calls inside each other, so a recursive answer loses that part, and only that part. Begin with recursion if it comes easier.
 #
 # Example: for `b = a + a; c = b * a` the answer is `[a, b, c]`.
 #
@@ -931,6 +945,11 @@ grade("3.3", topological_order, Value)
 # <details><summary>RecursionError: maximum recursion depth exceeded</summary>
 #
 # Your function calls itself once for each step of the chain. Keep your own list of nodes still to be visited, a *stack*, and loop until it is empty: `append` puts on top, `pop()` takes from the top.
+#
+# </details>
+# <details><summary>The check runs and runs (■ stops it)</summary>
+#
+# Do you ask `node in order`, with `order` a list? Python then walks through the list from the front, every time: for 100,000 nodes that makes billions of steps. Remember the nodes that you have met in a *set*; a set knows at once.
 #
 # </details>
 # <details><summary>I have a stack, but nodes come out before their parents</summary>
@@ -1089,7 +1108,8 @@ with when_ready("3.1", "3.2", "3.3", "3.4"):
     for edge, message in messages.items():
         print(f"{edge}   {shown(message):>9}")
     for node, one, other in (a, "v → a", "u → a"), (b, "w → b", "u → b"):
-        sum_ = f"{shown(messages[one])} + ({shown(messages[other])})"
+        second = shown(messages[other])
+        sum_ = f"{shown(messages[one])} + {f'({second})' if messages[other] < 0 else second}"
         print(f"adjoint of {one[-1]} = {sum_} = {shown(node.grad)}")
 
 # %% [markdown]
@@ -1105,7 +1125,7 @@ print("seed b:", shown(tangent_pass(running, at, {"b": 1.0})["L"]))
 # %% [markdown]
 # ## The reunion table
 #
-# The course keeps one table. Each lesson adds its rows: the two derivatives of the running example at $(1.5, -0.7)$, reached in ever other ways. Lesson 2's row for `Dual` stands in your notebook of lesson 2. Here are the others, and three of them are new.
+# The course keeps one table. Each lesson adds its rows: the two derivatives of the running example at $(1.5, -0.7)$, each time in another way. Lesson 2's row for `Dual` stands in your notebook of lesson 2. Here are the others; the last four are this lesson's.
 
 # %%
 def expression(a, b):
@@ -1201,7 +1221,7 @@ print("after two calls:", a.grad.item())
 #
 # Two things.
 #
-# 1. **Go back to your `value_backward` in [3.4](#Exercise-3.4-The-backward-pass)** and amend it there, so that a second call on the same graph adds exactly one more gradient to every leaf. Run that cell again. It stays the one home of `value_backward`.
+# 1. **Go back to your `value_backward` in [3.4](#Exercise-3.4-The-backward-pass)** and amend it there, so that a second call on the same graph adds exactly one more gradient to every leaf. Run that cell again. It stays the one home of `value_backward`. (Do not call `zero_grad` there: it stands further down, and when the notebook runs from the top it does not exist yet.)
 # 2. Write **`zero_grad(values)`** here. `values` is any iterable of Values (a list, a generator, …). It sets the `grad` of each to 0.0 and returns `None`.
 #
 # No errors to raise.
@@ -1232,6 +1252,11 @@ grade("3.5", Value, zero_grad)
 # <details><summary>Two calls give 4</summary>
 #
 # Then the leaves were cleared as well. A leaf is a node without parents. Leave it alone: only whoever owns the leaves clears them, with `zero_grad`.
+#
+# </details>
+# <details><summary>NameError in 3.4: name 'zero_grad' is not defined</summary>
+#
+# `value_backward` calls a function that is defined further down. It worked only because you had run that cell already. In 3.4, set each `grad` to 0.0 in a loop of your own.
 #
 # </details>
 # <details><summary>I changed value_backward and the check does not notice</summary>
@@ -1290,7 +1315,7 @@ print("inside no_grad:   leaf?", w.is_leaf, "  w =", round(w.item(), 4))
 # %% [markdown]
 # ### Exercise 3.11 Predict, then run
 #
-# ●●○○○ · 3 minutes
+# ●●○○○ · 3 minutes · (3.6 to 3.10 come after it)
 #
 # Predict two things. Write down your answers before you run anything.
 #
@@ -1397,7 +1422,7 @@ print(f"loss {shown(-math.log(p['inside']))}")
 #
 # Write **`diamond_loss(x1, x2, gamma)`**, the loss above with target "inside".
 #
-# - `x1`, `x2`: Values (or torch scalars, or floats); `gamma`: a positive float. Returns a scalar of the same kind, in nats.
+# - `x1`, `x2`: Values (or torch scalars, or floats); `gamma`: a positive float. Returns a scalar of the same kind, in nats (that is, with the natural logarithm).
 # - Build the four ReLU units from `relu(x)`, and the rest from `exp(x)`, `log(x)` and operators. Those call your rules for a Value, PyTorch's for a tensor and `math`'s for a float, so one function serves all three.
 # - No errors to raise; $\gamma s$ stays small enough for `exp`.
 #
@@ -2072,7 +2097,7 @@ print(f"largest difference between J^T y_bar and the one-line rule: {difference:
 #
 # $$\bar x \;=\; \underbrace{\bar y\cdot 1}_{\text{identity path}} \;+\; \underbrace{\bar y\cdot S'(x)}_{\text{through } S}.$$
 #
-# The local derivative on the identity path is exactly 1. So $\bar y$ reaches $x$ undiminished, however small $S'(x)$ is. Without the identity path $L$ layers in a row multiply $L$ factors $S'$; if each is 0.1, twenty of them leave $10^{-20}$. With it each factor is $1 + S'$.
+# The local derivative on the identity path is exactly 1. So $\bar y$ reaches $x$ undiminished, however small $S'(x)$ is. Without the identity path twenty layers in a row multiply twenty factors $S'$; if each is 0.1, that leaves $10^{-20}$. With it each factor is $1 + S'$.
 
 # %%
 stacks = {"plain": lambda x: 0.1 * tanh(x), "residual": lambda x: x + 0.1 * tanh(x)}
@@ -2153,7 +2178,7 @@ with when_ready("3.1", "3.2", "3.3", "3.4"):
 # - `engine.Value(2.5)` makes a leaf. Operators, `tanh`, `exp`, `log`, `relu` and `backward()` work as usual, or nearly so.
 # - `engine.suspects()` lists the faults that it may have, by name; `engine.suspects("tanh")` only those that mention tanh.
 # - `engine.accuse(name)` tells you whether you are right; a wrong name costs three operations.
-# - `print(engine)` shows how many operations and backward passes you have used, and par: how few suffice.
+# - `print(engine)` shows how many operations you have used (a backward pass counts as one), and par: how few suffice.
 #
 # Then write **`diagnoses()`**, which returns a dict from 1, 2 and 3 to the name of each engine's fault, such as `{1: "tanh-one-plus", 2: "level-order", 3: "subtraction-plus"}`. (Those three are not the answer.) No errors to raise.
 
