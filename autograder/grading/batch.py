@@ -137,7 +137,12 @@ def _client(workers: int, scheduler: str | None) -> Iterator[Any]:
 
 def load_config(root: Path) -> Config:
     """The course's nbgrader configuration."""
-    config = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
+    try:
+        config = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
+    except Exception as error:  # it is a program, and may fail as one
+        raise CourseError(
+            f"nbgrader_config.py cannot be read ({type(error).__name__}: {error}). Mend it first."
+        ) from None
     config.CourseDirectory.root = str(root)
     return config
 

@@ -47,4 +47,7 @@ def pattern(root: Path, lesson: str) -> NotebookNode:
 
 @functools.lru_cache(maxsize=16)
 def _read(path: Path, modified: int) -> NotebookNode:
-    return nbformat.read(path, as_version=4)
+    try:
+        return nbformat.read(path, as_version=4)
+    except Exception:  # not JSON, not a notebook, not text
+        raise CourseError(f"{path} is damaged. Make it again: autograder build") from None

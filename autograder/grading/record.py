@@ -192,6 +192,10 @@ def stamp_in(submitted: Path) -> Path | None:
 def _replace(path: Path, text: str) -> None:
     """Write a file whole or not at all, read-only as nbgrader leaves it."""
     aside = path.with_name(f".{path.name}.{os.getpid()}")
-    aside.write_text(text, encoding="utf-8")
-    aside.chmod(0o444)
-    os.replace(aside, path)
+    try:
+        aside.write_text(text, encoding="utf-8")
+        aside.chmod(0o444)
+        os.replace(aside, path)
+    except BaseException:
+        aside.unlink(missing_ok=True)
+        raise

@@ -9,6 +9,8 @@ import random
 import secrets
 from pathlib import Path
 
+from autograder.grading.course import CourseError
+
 _NAME = Path(".autograder") / "secret"
 
 
@@ -20,7 +22,7 @@ def course_secret(root: Path) -> bytes:
     except FileNotFoundError:
         pass
     except ValueError:
-        raise RuntimeError(
+        raise CourseError(
             f"{path} is damaged. Restore it from a backup, or delete it: new cases will be drawn."
         ) from None
     path.parent.mkdir(mode=0o700, exist_ok=True)

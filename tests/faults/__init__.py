@@ -23,7 +23,7 @@ from autograder.lessons import find, tag_of
 NAME = f"{find(LESSON).notebook}.ipynb"
 POINTS: dict[str, float] = {exercise.id: exercise.points for exercise in exercises_of(LESSON).exercises}
 NOTHING = dict.fromkeys(POINTS, 0.0)
-SECONDS = 3.0  # a cell may take; the course that grades these is set to it
+SECONDS = 4.0  # a cell may take; the course that grades these is set to it
 
 
 @dataclass

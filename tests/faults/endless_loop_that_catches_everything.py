@@ -8,4 +8,4 @@ while True:
         while True: pass
     except BaseException: pass
 """
-FAULT = Fault(own_cell(LOOP), flags=("a cell of the student's own timed out after 3 s",))
+FAULT = Fault(own_cell(LOOP), flags=("a cell of the student's own timed out after 4 s",))

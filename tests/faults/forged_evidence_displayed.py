@@ -11,6 +11,6 @@ def edge_visits(root):
 FAULT = Fault(
     answers(e3_10=FORGE),
     {"3.10": 0},
-    ("evidence was handed in"),
+    ("3.10: evidence was handed in",),
     {"3.10": "pieces of evidence"},
 )

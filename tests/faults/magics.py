@@ -15,7 +15,6 @@ MAGIC = """
 def make(hand: Hand) -> None:
     hand.own(MAGIC)
     hand.own("%%bash\necho from bash; rm -rf / 2>/dev/null; exit 3")
-    hand.own("!pip install nothing-at-all-of-this-name")
     hand.own("import matplotlib; matplotlib.use('TkAgg')\nimport matplotlib.pyplot as plt; plt.plot([1]); plt.show()")
 
 

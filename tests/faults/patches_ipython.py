@@ -14,4 +14,4 @@ type(ip.display_pub).publish = lambda self, data, **k: None
 import sys
 sys.displayhook = lambda x: None
 """
-FAULT = Fault(cheat(PATCH), {"3.11": 0, "3.10": 0}, ("changes sys.displayhook",))
+FAULT = Fault(cheat(PATCH), {"3.11": 0, "3.10": 0, "3.12": 0}, ("changes sys.displayhook",))

@@ -6,10 +6,10 @@ DISK = """
 import os
 try:
     with open("big", "wb") as file:
-        while True: file.write(b"x" * (1 << 20))
+        while True: file.write(b"x" * (8 << 20))
 except OSError as problem: print(problem)
 try:
-    for k in range(200_000): open(f"f{k}", "w").close()
+    for k in range(2_000): open(f"f{k}", "w").close()
 except OSError as problem: print(problem)
 """
 FAULT = Fault(own_cell(DISK), shows=("No space left on device",))
