@@ -44,7 +44,7 @@ MAX_TRACEBACK = 12  # frames
 _dumps, _loads, _pack, _unpack = json.dumps, json.loads, struct.pack, struct.unpack
 _fork, _exit, _kill, _killpg, _waitpid, _getpid = os.fork, os._exit, os.kill, os.killpg, os.waitpid, os.getpid
 _pipe, _read, _write, _close, _setsid = os.pipe, os.read, os.write, os.close, os.setsid
-_select, _now = select.select, time.monotonic
+_select, _now, _parse = select.select, time.monotonic, ast.parse
 _run_cell: Any = InteractiveShell.run_cell
 _ours = {name: module for name, module in sys.modules.items() if name.split(".")[0] == "autograder"}
 
@@ -227,9 +227,29 @@ class Shell(InteractiveShell):
     displayhook_class = Type(_Hook)
     display_pub_class = Type(_Publisher)
     outputs: Outputs
+    usual_transformers: tuple[int, ...] = ()
 
     def init_io(self) -> None:
         pass
+
+    def transform_cell(self, raw_cell: str) -> str:
+        """As IPython does it; plain Python, which its transformers leave as it is, is spared the way through them."""
+        if self.transformers() == self.usual_transformers:
+            try:
+                _parse(raw_cell)
+            except Exception:  # a magic, a shell line, or broken: IPython knows
+                pass
+            else:
+                return raw_cell if raw_cell.endswith("\n") else f"{raw_cell}\n"
+        transformed: str = super().transform_cell(raw_cell)
+        return transformed
+
+    def transformers(self) -> tuple[int, ...]:
+        """How many transformers there are of each kind: a student's cell may add its own."""
+        own = self.input_transformer_manager
+        return tuple(
+            map(len, (own.cleanup_transforms, own.line_transforms, own.token_transformers, self.input_transformers_post))
+        )
 
     def enable_gui(self, gui: Any = None) -> None:
         pass
@@ -280,6 +300,7 @@ def make_shell(outputs: Outputs, folder: str) -> Shell:
     InteractiveShellABC.register(Shell)
     for part in (shell, shell.displayhook, shell.display_pub):
         setattr(part, "outputs", outputs)  # noqa: B010
+    shell.usual_transformers = shell.transformers()
     warnings.filterwarnings("ignore", message="To exit: use")
     warnings.filterwarnings("ignore", message=".*is non-interactive, and thus cannot be shown")
     builtins.input = getpass.getpass = _nobody_to_ask
