@@ -367,6 +367,8 @@ def _slope_worked() -> list[Case]:
         _slope_case("exp", 0.7),
         _slope_case("log", 2.5),
         _slope_case("relu", -1),
+        _slope_case("relu", -0.4),
+        _slope_case("relu", 0.4),
         _slope_case("relu", 3),
         _slope_case("relu", 0),
         _slope_case("pow", 2, n=3),
@@ -563,6 +565,7 @@ def _path_worked() -> list[Case]:
         _path_case("residual", "s = -x; y = x + s", {"x": 0.5}, "x"),
         _path_case("residual", "s = c*x; y = s + x", {"x": 0.5, "c": -0.3}, "x"),
         _path_case("mixed", "r = a/b; s = exp(r); t = a - s; y = relu(t); z = y*a", {"a": 2, "b": 4}, "a"),
+        _path_case("mixed", "r = a**3; z = r*b", {"a": 1.5, "b": 4}, "a"),
     ]
 
 
@@ -699,6 +702,7 @@ def _difference_worked() -> list[Case]:
         _error_case(0.001, 0.002),
         _error_case(-3.0, 3.0),
         _error_case(0.5, 0.5),
+        _error_case(2.0, -5.0),
     ]
 
 

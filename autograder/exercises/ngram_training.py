@@ -1204,11 +1204,12 @@ def judge_memory(case: Case, seen: Any) -> Finding | None:
 
 def sure_of(V: int, k: int, place: int, perm: Sequence[int]) -> dict[str, Any]:
     """A network that is sure: after a context whose entry `place` is a comes perm[a], with odds of e^100."""
-    W1 = np.zeros((V, k * V))
-    W1[:, place * V : (place + 1) * V] = 20 * np.eye(V)
+    d = V + 1  # another size than V: a mix-up of the two must show
+    W1 = np.zeros((V, k * d))
+    W1[:, place * d : (place + 1) * d] = 20 * np.eye(V, d)
     W2 = np.zeros((V, V))
     W2[list(perm), range(V)] = 50.0
-    params = {"C": np.eye(V), "W1": W1, "b1": np.full(V, -10.0), "W2": W2, "b2": np.zeros(V)}
+    params = {"C": np.eye(V, d), "W1": W1, "b1": np.full(V, -10.0), "W2": W2, "b2": np.zeros(V)}
     return {name: a.tolist() for name, a in params.items()}
 
 

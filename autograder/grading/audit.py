@@ -125,7 +125,8 @@ class Notebook:
                     self.run(_kept(cell, needed))
 
     def run(self, text: str) -> None:
-        exec(compile(text, "<answer>", "exec"), self.names)
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(compile(text, "<answer>", "exec"), self.names)
 
     def cells(self, exercise: str) -> list[SourceCell]:
         return [cell for cell in self.solutions if cell.exercise == exercise]

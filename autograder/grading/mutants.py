@@ -94,15 +94,13 @@ def _edits(tree: ast.Module) -> Iterator[tuple[str, ast.AST, str]]:
 
 def _within(node: ast.AST, arguments: list[str]) -> Iterator[Edit]:
     """The edits of `node` and of all in it. `arguments` are those of the innermost function."""
-    if isinstance(node, ast.FunctionDef):
+    if isinstance(node, ast.FunctionDef):  # its signature and its docstring are given, not the learner's
         own = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
         arguments = own if len(own) > 1 else arguments
-        for default in (*node.args.defaults, *(d for d in node.args.kw_defaults if d)):
-            yield from _within(default, arguments)
         body = node.body[1:] if ast.get_docstring(node) is not None and len(node.body) > 1 else node.body
         yield from _statements(body)
-        for child in body:
-            yield from _within(child, arguments)
+        for statement in body:
+            yield from _within(statement, arguments)
         return
     yield from _of(node, arguments)
     if isinstance(node, ast.AnnAssign):
