@@ -42,12 +42,19 @@ def check(exercise: str, *objects: Any) -> None:
     cards.show(verdict, progress.record(verdict))
 
 
+class NotPassed(AssertionError):
+    """What Validate is told of a failed check. IPython shows it as it stands, without the lines of our code."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
 def _validate(exercise: str, *objects: Any) -> None:
     """Raise if the check fails. nbgrader takes any word on stderr for a failure, so warnings go to stdout here."""
     with contextlib.redirect_stderr(sys.stdout):
         verdict = verdict_on(exercise, *objects)
     if verdict.status != PASSED:
-        raise AssertionError(f"{exercise} {verdict.status}: {verdict.message.splitlines()[0]}")
+        raise NotPassed(f"{exercise} {verdict.status}: {verdict.message.splitlines()[0]}")
 
 
 def outline(lesson: str) -> list[tuple[str, str]]:

@@ -10,16 +10,23 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
+import pooch
 import pytest
 from nbclient import NotebookClient
 from nbconvert import HTMLExporter
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from autograder.grading import demo
 from tests.browser.pages import Lab, notebook, open_page
 
+ROOT = Path(__file__).resolve().parents[2]
+STUDENTS = ("ada", "fatima")
+AXE = "4.14.1"
+AXE_SHA256 = "e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba564139745"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 QUIET = [
     "--no-sandbox",
@@ -63,11 +70,9 @@ def page(browser: Browser, exported: dict[str, Path]) -> Iterator[Page]:
     opened.context.close()
 
 
-@pytest.fixture(scope="session")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """JupyterLab on a folder with the notebook, with nothing of the machine's own settings."""
-    folder, home = tmp_path_factory.mktemp("notebooks"), tmp_path_factory.mktemp("home")
-    nbformat.write(notebook(), folder / "pieces.ipynb")
+@contextmanager
+def jupyterlab(folder: Path, home: Path) -> Iterator[Lab]:
+    """JupyterLab on `folder`, with nothing of the machine's own settings."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -76,11 +81,15 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     command += [f"--ServerApp.port={port}", "--IdentityProvider.token=", "--LabApp.news_url=", str(folder)]
     log = (home / "log").open("wb")
     server = subprocess.Popen(
-        command, env={**os.environ, **{k: str(v) for k, v in settings.items()}}, stdout=log, stderr=log
+        command,
+        cwd=folder,  # where nbgrader looks for nbgrader_config.py
+        env={**os.environ, **{k: str(v) for k, v in settings.items()}},
+        stdout=log,
+        stderr=log,
     )
     address = f"http://127.0.0.1:{port}"
     try:
-        for _ in range(300):
+        for _ in range(600):
             try:
                 urllib.request.urlopen(f"{address}/api/status", timeout=2).close()
                 break
@@ -95,3 +104,52 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         except subprocess.TimeoutExpired:
             server.kill()
         log.close()
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """JupyterLab on a folder with the notebook of all pieces."""
+    folder = tmp_path_factory.mktemp("notebooks")
+    nbformat.write(notebook(), folder / "pieces.ipynb")
+    with jupyterlab(folder, tmp_path_factory.mktemp("home")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def class_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """JupyterLab on a teacher's course folder: lesson 3, handed in by two students of the made-up class."""
+    folder = tmp_path_factory.mktemp("class") / "course"
+    demo.make_course(folder, ROOT)
+    for submission in (folder / "submitted").iterdir():
+        if submission.name not in STUDENTS:
+            shutil.rmtree(submission)
+    with jupyterlab(folder, tmp_path_factory.mktemp("home")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def autograded(browser: Browser, class_lab: Lab) -> Lab:
+    """The same folder after a click on the formgrader's autograde button, in fatima's row."""
+    page = open_page(browser, f"{class_lab.address}/formgrader/manage_submissions/{demo.LESSON}", offline=False)
+    page.locator("tr", has_text="fatima").locator("td.autograde a").click()
+    # The whole notebook is run and judged.
+    expect(page.get_by_role("dialog")).to_contain_text("Successfully autograded", timeout=180_000)
+    page.context.close()
+    return class_lab
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The script of axe-core, which looks for barriers; fetched once into the user's cache."""
+    registry = os.environ.get("NPM_CONFIG_REGISTRY", "https://registry.npmjs.org").rstrip("/")
+    try:
+        files = pooch.retrieve(
+            f"{registry}/axe-core/-/axe-core-{AXE}.tgz",
+            f"sha256:{AXE_SHA256}",
+            fname=f"axe-core-{AXE}.tgz",
+            path=pooch.os_cache("autograder"),
+            processor=pooch.Untar(members=["package/axe.min.js"]),
+        )
+    except OSError as error:
+        pytest.skip(f"axe-core {AXE} cannot be fetched: {error}")
+    return Path(files[0]).read_text("utf-8")
