@@ -1,0 +1,169 @@
+"""The ways in and out beside nbgrader: Gradescope, GitHub Classroom, ZIPs of Canvas and Moodle, late penalties."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.authoring.source import read
+from autograder.grading.demo import answers, filled
+from autograder.grading.late import PerDay
+from autograder.grading.other_graders import NOTHING, classroom, gradescope
+
+ROOT = Path(__file__).resolve().parents[1]
+LESSON = "3-reverse-mode"
+
+
+def exercise(id: str, score: float, worth: float, status: str, message: str = "") -> dict:
+    parts = [{"name": "tanh", "passed": score == worth, "score": score, "max_score": worth}]
+    return {
+        "id": id, "score": score, "max_score": worth, "status": status, "misconceptions": [], "where": None,
+        "message": message, "parts": parts,
+    }  # fmt: skip
+
+
+REPORT = {
+    "notebook": "x.ipynb", "lesson": LESSON, "score": 5.25, "max_score": 20, "flags": ["the cell 3.1 was missing"],
+    "exercises": [
+        exercise("3.1", 4, 4, "passed"),
+        exercise("3.2", 1.25, 10, "partial", "tanh: look again.\n::error::not mine"),
+        exercise("3.written", 0, 6, "manual", "A person will read this answer."),
+    ],
+}  # fmt: skip
+
+
+# ---- Gradescope and GitHub Classroom ---------------------------------------------------------------------------------
+
+
+def test_gradescope_gets_a_test_an_exercise_and_the_flags_out_of_the_students_sight():
+    results = json.loads(gradescope([REPORT]))
+    assert results["score"] == 5.25
+    first, second, flags = results["tests"]
+    assert (first["number"], first["score"], first["max_score"], first["status"]) == ("3.1", 4, 4, "passed")
+    assert (second["score"], second["status"], second["visibility"]) == (1.25, "failed", "visible")
+    assert "tanh: look again." in second["output"]
+    assert flags["visibility"] == "hidden" and "missing" in flags["output"]
+    assert sum(test.get("score", 0) for test in results["tests"]) == results["score"]
+
+
+def test_classroom_gets_points_as_annotations_and_a_students_text_is_no_command():
+    lines = classroom([REPORT]).splitlines()
+    commands = [line for line in lines if line.startswith("::")]
+    assert commands == [
+        "::notice title=Autograding complete::Points 5.25/14",
+        '::notice title=Autograding report::{"totalPoints": 5.25, "maxPoints": 14}',
+    ]
+
+
+def test_where_nothing_could_be_graded_both_say_so():
+    assert json.loads(gradescope([])) == {"score": 0, "output": NOTHING, "tests": []}
+    assert classroom([]).startswith("::error")
+
+
+@pytest.mark.bubblewrap
+def test_a_real_notebook_goes_all_the_way_to_results_json(tmp_path):
+    import nbformat
+
+    right = answers(read(ROOT / "source" / LESSON / "reverse_mode.py"))
+    release = nbformat.read(ROOT / "release" / LESSON / "reverse_mode.ipynb", as_version=4)
+    path = tmp_path / "my solution.ipynb"
+    nbformat.write(filled(release, {k: right[k] for k in ("3.0-solution", "3.1-solution")}), path)
+    line = f'"{sys.executable}" -m autograder grade --json "{path}" | "{sys.executable}" -m autograder.grading.other_graders '
+    done = subprocess.run(line + "gradescope", shell=True, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    results = json.loads(done.stdout)
+    scores = {test["number"]: test["score"] for test in results["tests"]}
+    assert scores["3.0"] == 4 and scores["3.1"] == 4 and scores["3.2"] == 0 and "3.written" not in scores
+
+
+# ---- ZIPs of a learning management system ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder: Path = tmp_path_factory.mktemp("collect")
+    shutil.copy(ROOT / "nbgrader_config.py", folder)
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # nbgrader starts alembic
+    with Gradebook(f"sqlite:///{folder / 'gradebook.db'}", "backward-pass") as gradebook:
+        gradebook.add_student("ada", first_name="Ada", last_name="Lovelace", lms_user_id="101")
+        gradebook.add_student("zoë müller", first_name="Zoë", last_name="Müller", email="zoe@example.org")
+        gradebook.add_student("sking", first_name="Stephen", last_name="King")
+    return folder
+
+
+def collect(course: Path, names: list[str], *arguments: str) -> dict[str, list[str]]:
+    """student → files, after nbgrader zip_collect of a ZIP with `names` in it."""
+    for name in ("downloaded", "submitted"):
+        shutil.rmtree(course / name, ignore_errors=True)
+    archive = course / "downloaded" / LESSON / "archive"
+    archive.mkdir(parents=True)
+    with zipfile.ZipFile(archive / "submissions.zip", "w") as file:
+        for name in names:
+            file.writestr(name, "{}")
+    command = [
+        sys.executable,
+        "-m",
+        "nbgrader",
+        "zip_collect",
+        LESSON,
+        "--collector=autograder.grading.collect.LmsCollector",
+    ]
+    done = subprocess.run([*command, *arguments], cwd=course, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return {
+        path.name: sorted(p.name for p in (path / LESSON).iterdir() if p.suffix == ".ipynb")
+        for path in (course / "submitted").iterdir()
+    }
+
+
+def test_canvas_names_are_understood_by_number_by_name_and_by_roster(course):
+    names = [
+        "lovelaceada_101_9001_reverse_mode-2.ipynb",
+        "kingstephen_LATE_102_9002_my notebook.ipynb",
+        "mllerzo_103_9003_reverse_mode (1).ipynb",
+        "nobody_999_9004_reverse_mode.ipynb",
+        "kingstephen_LATE_102_9002_picture.png",
+    ]
+    without = collect(course, names)
+    assert without == {"ada": ["reverse_mode.ipynb"], "sking": ["my notebook.ipynb"]}
+    roster = course / "canvas.csv"
+    with open(roster, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(
+            [["Student", "ID", "SIS User ID", "SIS Login ID", "Section"], ["Müller, Zoë", "103", "", "zoë müller", "1"]]
+        )
+    found = collect(course, names, f"--LmsCollector.roster={roster}")
+    assert found == {**without, "zoë müller": ["reverse_mode.ipynb"]}
+
+
+def test_moodle_folders_and_flat_names_are_understood(course):
+    roster = course / "worksheet.csv"
+    with open(roster, "w", encoding="utf-8-sig", newline="") as file:
+        csv.writer(file).writerows(
+            [["Identifier", "Full name", "Email address", "Status"], ["Participant 7002", "?", "zoe@example.org", ""]]
+        )
+    names = [
+        "Ada Lovelace_7001_assignsubmission_file_/reverse_mode.ipynb",
+        "Zoe M_7002_assignsubmission_file/Reverse_Mode.ipynb",
+        "Stephen King_7003_assignsubmission_file_reverse_mode.ipynb",
+        "Ada Lovelace_7001_assignsubmission_file_/__MACOSX/reverse_mode.ipynb",
+    ]
+    assert collect(course, names, f"--LmsCollector.roster={roster}") == {
+        "ada": ["reverse_mode.ipynb"], "zoë müller": ["reverse_mode.ipynb"], "sking": ["reverse_mode.ipynb"],
+    }  # fmt: skip
+
+
+# ---- Late penalties --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("hours, lost", [(0, 0), (0.1, 0), (2.1, 2), (25, 2), (26.1, 4), (24 * 30, 20)])
+def test_each_day_begun_after_the_grace_costs_its_share(hours, lost):
+    assert PerDay(share=0.1, grace_hours=2).late_submission_penalty("ada", 20, hours * 3600) == pytest.approx(lost)
