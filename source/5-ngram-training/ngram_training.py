@@ -1332,7 +1332,7 @@ with when_ready("5.1", "5.3", "5.4", "5.5", "5.6", "5.7"):
         print_sweep(sweep)
         _, train_ids, val_ids = token_ids()
         print(f"\ncounted bigram, validation: {bigram_loss(train_ids, val_ids, len(token_ids()[0])):.4f}")
-        draw_curves({f"k = {k}": r for k, r in sweep.items()}, "Longer contexts do not get lower")
+        draw_curves({f"k = {k}": r for k, r in sweep.items()}, "Does a longer context get lower?")
         draw_by_context(
             {
                 "validation": {k: r["validation"] for k, r in sweep.items()},
@@ -1340,7 +1340,7 @@ with when_ready("5.1", "5.3", "5.4", "5.5", "5.6", "5.7"):
                 "my bet": my_bet,
                 "reference, validation": {k: row[2] for k, row in REFERENCE.items()},
             },
-            "Three characters are best, in this sweep",
+            f"Best in this sweep: k = {min(sweep, key=lambda k: sweep[k]['validation'])}",
         )
 
 # %% [markdown]
@@ -1400,7 +1400,7 @@ with when_ready("5.1", "5.3", "5.4", "5.5", "5.6", "5.7"):
             print(f"{name:<22}{cells[0]}    {cells[1]}")
         draw_by_context(
             {name: {k: r["validation"] for k, r in runs.items()} for name, runs in rows.items()},
-            "Trained better, the longer contexts win",
+            "The same models, trained in three ways: who is best now?",
         )
 
 # %% [markdown]
