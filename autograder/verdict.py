@@ -97,7 +97,7 @@ class Verdict:
             PASSED: "passed", PARTIAL: "partly right", FAILED: "not yet right", UNANSWERED: "unanswered",
             MANUAL: "waiting for a reader", ERROR: "could not be checked",
         }[self.status]  # fmt: skip
-        points = "" if self.worked_only else f"  {self.score:g} / {self.max_score:g}"
+        points = "" if self.worked_only else f"  {round(self.score, 2):g} / {self.max_score:g}"
         lines = [f"{mark} {self.exercise} {self.title}: {words}{points}"]
         for part in self.parts:
             lines.append(f"   {'✓' if part.passed else '✗'} {part.title}")

@@ -400,9 +400,11 @@ def _judge_run(
             return None
     known = dict(yours)
     between = [n for n in data if n not in case["inputs"] and n != case["sink"]]
-    if any(yours.get(n) for n in names) and all(yours.get(n) == 0 for n in between):
-        # Gradients in between were cleared when they had done their work; the inputs have to tell.
-        known |= {n: right.adjoints[n] for n in (*between, case["sink"])}
+    if any(yours.get(n) for n in (*names, *between)):
+        # Something has flowed, whatever the root holds now. Gradients in between may have been cleared after use.
+        known[case["sink"]] = right.adjoints[case["sink"]]
+        if any(yours.get(n) for n in names) and all(yours.get(n) == 0 for n in between):
+            known |= {n: right.adjoints[n] for n in between}
     name = first_departing(right.graph, case["sink"], known, right.adjoints)
     name = name or next(n for n in names if not close(yours.get(n), right.adjoints[n]))
     text = case["text"] if data is case["graph"] else describe(right.graph)
@@ -413,6 +415,17 @@ def same_backward(case: Case, predicted: Any, seen: Any) -> bool:
     """Equal in the gradients of the inputs, on the first graph that both could run."""
     run = next(run for run in ("graph", "instead") if run in predicted and run in seen)
     return _agrees(seen[run]["own"], predicted[run]["own"], case["inputs"])
+
+
+def same_closely(case: Case, predicted: Any, seen: Any) -> bool:
+    """Equal also after a second call, and in what the engine's own messages add up to, as far as that was seen."""
+    run = next(run for run in ("graph", "instead") if run in predicted and run in seen)
+    p, s = predicted[run], seen[run]
+    return all(
+        _agrees(s[call], p[call], case["inputs"])
+        for call in ("own", "again", "summed")
+        if p.get(call) is not None and s.get(call) is not None
+    )
 
 
 def judge_adjoints(case: Case, seen: Any) -> Finding | None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from autograder import evidence as ev
-from autograder.exercises.model import Case, Exercise, Finding, Misconception, same_value
+from autograder.exercises.model import Case, Exercise, Finding, Misconception
 from autograder.student.observe import observe
 from autograder.student.probes import Probe, probe_for
 from autograder.verdict import ERROR, FAILED, PARTIAL, PASSED, UNANSWERED, PartVerdict, Verdict
@@ -110,6 +110,13 @@ def _text(x: Any, limit: int = 300) -> str:
     return str(x)[:limit] if x is not None else ""
 
 
+BY_HAND = "Run that line by hand with these numbers to see it happen, then check again."
+TOO_DEEP = (
+    "A function calls itself there, directly or by way of another, and does so deeper than Python allows (about 1,000 "
+    "calls). Does each call come closer to an end, and how many does it take?"
+)
+
+
 def _error_finding(exercise: Exercise, case: Case, error: Observation) -> Finding:
     kind, name, message = (_text(error.get(k)) for k in ("kind", "type", "message"))
     asked = f"{case['says']}: " if case.get("says") else ""
@@ -126,10 +133,8 @@ def _error_finding(exercise: Exercise, case: Case, error: Observation) -> Findin
         if kind == ev.MISSING and exercise.needs:
             text += f"\n{exercise.needs}"
     else:
-        text = (
-            f"Exercise {exercise.id}, {asked}your code raised {name}: {message}{_shown(error)}\n"
-            "Run that line by hand with these numbers to see it happen, then check again."
-        )
+        advice = TOO_DEEP if name == "RecursionError" else BY_HAND
+        text = f"Exercise {exercise.id}, {asked}your code raised {name}: {message}{_shown(error)}\n{advice}"
     return Finding(text, where=case.get("op") or case["part"], size=case.get("size", 0.0))
 
 
@@ -204,8 +209,9 @@ class Prediction:
         (seen,) = observe(self.probe, [case], self._objects)
         return seen
 
-    def explains(self, indices: Iterable[int], observations: Sequence[Observation]) -> bool:
-        return all(self._agrees(i, observations[i]) for i in indices)
+    def explains(self, indices: Iterable[int], observations: Sequence[Observation], closely: bool = False) -> bool:
+        same = self.exercise.same_closely if closely else self.exercise.same
+        return all(self._agrees(i, observations[i], same) for i in indices)
 
     def fails(self, indices: Iterable[int], findings: Sequence[Finding | None]) -> bool:
         """Would the judge mark it down where it marked the answer down? Some parts forgive what others mark."""
@@ -215,20 +221,13 @@ class Prediction:
             if findings[i] is not None
         )
 
-    def agrees_fully(self, i: int, seen: Observation) -> bool:
-        """Equal in every entry that the prediction has."""
-        p, s = self.observation(i).get("value"), seen.get("value")
-        if isinstance(p, dict) and isinstance(s, dict):
-            return all(key in s and same_value(p[key], s[key]) for key in p)
-        return same_value(p, s)
-
-    def _agrees(self, i: int, seen: Observation) -> bool:
+    def _agrees(self, i: int, seen: Observation, same: Callable[[Case, Any, Any], bool]) -> bool:
         predicted = self.observation(i)
         if "error" in predicted or "error" in seen:
             p, s = predicted.get("error", {}), seen.get("error", {})
             return bool(p) and all(p.get(key) == s.get(key) for key in ("kind", "type"))
         try:
-            return self.exercise.same(self.cases[i], predicted["value"], seen["value"])
+            return same(self.cases[i], predicted["value"], seen["value"])
         except Exception:  # evidence of a strange shape: not what was predicted
             return False
 
@@ -238,6 +237,6 @@ def _agreed(
 ) -> list[Misconception]:
     """The one name among `candidates`, told apart by every entry of the evidence if need be; else nothing."""
     if len({q.misconception.name for q in candidates}) > 1:
-        candidates = [q for q in candidates if all(q.agrees_fully(i, observations[i]) for i in indices)]
+        candidates = [q for q in candidates if q.explains(indices, observations, closely=True)]
     names = {q.misconception.name for q in candidates}
     return [candidates[0].misconception] if len(names) == 1 else []

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from autograder.exercises.engines import CLEARING, FAULTS, MESSAGES, ORDER, make_engine
+from autograder.exercises.engines import ALGORITHM, CLEARING, FAULTS, MESSAGES, ORDER, make_engine
 from autograder.exercises.expressions import (
     close,
     drawn_case,
@@ -555,7 +555,8 @@ def backward_worked() -> list[Case]:
     ac = {"a": 1.0, "c": 3.0, "d": 2.0}
     no_tanh = "u = a*b; v = u + a; w = b*b; L = v*w"
     cases = [
-        graph_case("chain", "y = c*x; z = y + d; L = z*e", {"x": 2.0, "c": 3.0, "d": 1.0, "e": 2.0}),
+        # A second call tells the forward order from a root that fires alone.
+        graph_case("chain", "y = c*x; z = y + d; L = z*e", {"x": 2.0, "c": 3.0, "d": 1.0, "e": 2.0}, twice=True),
         graph_case("paths", "u = c*a; t = d*u; L = u + t", ac),
         graph_case("paths", "u = c*a; t = d*u; L = t + u", ac),
         graph_case("fan-out", "b = a + a; c = b + b", {"a": 3.0}),
@@ -594,6 +595,29 @@ def backward_cases(rng: Rng) -> list[Case]:
     return with_signs_of_life(cases)
 
 
+def _fires_with_one(engine: Any) -> Any:
+    def value_backward(root: Any) -> None:
+        root.grad = 1.0
+        for node in reversed(engine.topological_order(root)):
+            if node._backward is not None:
+                node._backward(1.0)
+
+    return value_backward
+
+
+# Not among the engines' faults: from outside it is what rules without the upstream are, and only here can it be told.
+BACKWARD_MISCONCEPTIONS = (
+    *engine_faults(of_value),
+    Misconception(
+        "fires-with-one",
+        "Every node's rule is called with 1. Only the root's gradient is 1; each other node sends on what it has "
+        "received itself.",
+        lambda: of_value(make_engine(value_backward=_fires_with_one)),
+        ALGORITHM,
+    ),
+)
+
+
 # ---- 3.5 A second backward ------------------------------------------------------------------------------------------
 
 PLAIN = graph_case("", "L = a*b", {"a": 2.0, "b": 3.0})
@@ -623,7 +647,7 @@ def judge_second(case: Case, seen: Any) -> Finding | None:
     want = ", ".join(show(k * right.adjoints[name]) for k in (1, 2, 3))
     between = [n for n in case["graph"] if n not in case["inputs"] and n != case["sink"]]
     hint = (
-        f" What do {', '.join(between)} hold when the second pass begins?"
+        f" What {'does' if len(between) == 1 else 'do'} {', '.join(between)} hold when the second pass begins?"
         if between and case["part"] == "stale"
         else ""
     )
@@ -649,6 +673,12 @@ def _judge_zeroed(case: Case, seen: Any) -> Finding | None:
         want = 0.0 if cleared else g
         if not close(seen["grads"][i], want):
             which = "was given to zero_grad" if cleared else "was not given to zero_grad"
+            if seen["grads"][i] is None:
+                return Finding(
+                    f"A Value with grad = {show(g)} {which}; afterwards its grad is None, expected {show(want)}: the "
+                    "next message could not be added to None.",
+                    where="zero_grad",
+                )
             return Finding(
                 f"A Value with grad = {show(g)} {which}; afterwards its grad is {show(seen['grads'][i])}, expected "
                 f"{show(want)}.",

@@ -106,7 +106,7 @@ LESSON = LessonExercises(
             engine.backward_worked,
             engine.backward_cases,
             judge_backward,
-            LOCAL_FAULTS,
+            engine.BACKWARD_MISCONCEPTIONS,
             ALGORITHM,
             essential=engine.without_aids,
             same=same_backward,

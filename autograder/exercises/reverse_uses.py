@@ -232,6 +232,7 @@ def check_worked() -> list[Case]:
     return [
         check_case("witnesses", "x0*x1", (2.0, 3.0)),
         check_case("agreement", "x0*x1 + x2", (2.0, 3.0, -1.0)),
+        check_case("agreement", "k0*x0 + x1", (3.0, 1.0), {"k0": ("engine", "pytorch")}),
         check_case("odd-one-out", "k0*x0 + x1", (3.0, 1.0), {"k0": ("engine", "pytorch")}),
         check_case("first", "x0 + k1*x1", (3.0, 1.5), {"k1": ("engine",)}),
     ]
@@ -255,6 +256,7 @@ def check_cases(rng: Rng) -> list[Case]:
         check_case("witnesses", "k0*x0 + x1", draw(2), {"k0": ("pytorch",)}),
         check_case("agreement", "(x0 + x1)*x2", draw(3)),
         check_case("agreement", "7", draw(2)),
+        check_case("agreement", "k0*x0 + x1", (decimal(rng, 1.5, 3), 1.0), {"k0": ("engine",)}),
     ]
     for who in (("engine",), ("pytorch",), ("engine", "pytorch")):
         cases.append(check_case("odd-one-out", f"k{i}*x{i} + x{j}*x{k}", draw(3), {f"k{i}": who}))
@@ -307,7 +309,7 @@ def judge_check(case: Case, seen: Any) -> Finding | None:
         name: [relative(g, k) for g, k in zip(*(lists[n] for n in NAMES if n != name), strict=True)] for name in NAMES
     }
     worst = [max(errors) for errors in zip(*apart.values(), strict=True)]
-    if part in ("witnesses", "agreement") and not close(seen["max_disagreement"], max(worst)):
+    if part == "agreement" and not close(seen["max_disagreement"], max(worst)):
         return finding(
             f'"max_disagreement" is {show(seen["max_disagreement"])}; your three lists are at most '
             f"{show(max(worst))} apart (relative error).",
@@ -316,6 +318,8 @@ def judge_check(case: Case, seen: Any) -> Finding | None:
     first = next((i for i, error in enumerate(worst) if error > APART), None)
     alone = [name for name in NAMES if first is not None and max(apart[name]) <= APART]
     odd = alone[0] if len(alone) == 1 else None
+    if part == "agreement" and case["cuts"]:  # here for the size of a disagreement; other parts ask who and where
+        return None
     if part in ("odd-one-out", "agreement") and seen["odd_one_out"] != odd:
         return finding(
             f'"odd_one_out" is {seen["odd_one_out"]!r}; by your own three lists it should be {odd!r}: '
@@ -324,7 +328,8 @@ def judge_check(case: Case, seen: Any) -> Finding | None:
         )
     if part in ("first", "agreement") and (isinstance(seen["first"], bool) or seen["first"] != first):
         return finding(
-            f'"first" is {seen["first"]!r}; by your own three lists it should be {first!r}'
+            f'"first" is {None if seen["first"] is None else show(seen["first"])}; by your own three lists it should be '
+            f"{first!r}"
             + (f", the first input at which two of them are more than {APART:g} apart." if first is not None else "."),
             "first",
         )
@@ -407,7 +412,17 @@ def _from_one(report: dict[str, Any], lists: list[list[float]]) -> None:
         report["first"] += 1
 
 
+def _absolute(report: dict[str, Any], lists: list[list[float]]) -> None:
+    report["max_disagreement"] = max(abs(g - k) for at in zip(*lists, strict=True) for g in at for k in at)
+
+
 CHECK_MISCONCEPTIONS = (
+    wrong_check(
+        "absolute-not-relative",
+        'Your "max_disagreement" is a plain distance. The relative error divides it by the larger number, if that is '
+        "above 1.",
+        _absolute,
+    ),
     wrong_check(
         "missing-two-in-difference",
         "Your finite differences are twice what they should be: from x − h to x + h it is a distance of 2h.",
@@ -593,6 +608,8 @@ def _judge_bad_order(graph: Graph, inputs: Numbers, sink: str, seen: Any) -> str
     text = _listing("bad_reverse_order", firing, graph)
     if text:
         return text
+    if firing[0] != sink:
+        return f'"bad_reverse_order" begins with {firing[0]}. It is the order of firing: the sink, {sink}, comes first.'
     if not _too_early(graph, firing):
         return '"bad_reverse_order" is a valid one: every node fires after all its children.'
     values = forward(graph, inputs)

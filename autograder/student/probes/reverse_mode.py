@@ -180,8 +180,13 @@ def _zeroed(case: Case, Value: Any, zero_grad: Any) -> Any:
         en.set_grad(value, g)
     chosen = [values[i] for i in case["clear"]]
     zero_grad(iter(chosen) if case["iterator"] else chosen)
+    # None counts as 0 only where that is what this class begins with.
+    begins_with_none = getattr(Value(0.0), "grad", 0.0) is None
     return {
-        "grads": [en.grad_of(v, f"value {i}") for i, v in enumerate(values)],
+        "grads": [
+            None if getattr(v, "grad", 0.0) is None and not begins_with_none else en.grad_of(v, f"value {i}")
+            for i, v in enumerate(values)
+        ],
         "data": [en.data_of(v) for v in values],
     }
 
@@ -315,7 +320,8 @@ def order_matters(case: Case, function: Any) -> Any:
     for name in wanted.get(case["part"], ("bad_reverse_order", "lost")):
         names = _entry(found, name)
         if isinstance(names, str) or not hasattr(names, "__iter__"):
-            raise NotANumber(f'"{name}" is {en.short(names)}, not a list of names')
+            wanted_kind = "a pair (child, parent)" if name == "lost" else "a list of names"
+            raise NotANumber(f'"{name}" is {en.short(names)}, not {wanted_kind}')
         seen[name] = [str(x) for x in names]
     return seen
 
