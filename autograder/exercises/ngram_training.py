@@ -1204,7 +1204,7 @@ def judge_memory(case: Case, seen: Any) -> Finding | None:
 
 def sure_of(V: int, k: int, place: int, perm: Sequence[int]) -> dict[str, Any]:
     """A network that is sure: after a context whose entry `place` is a comes perm[a], with odds of e^100."""
-    d = V + 1  # another size than V: a mix-up of the two must show
+    d = 2 * V  # another size than V: a mix-up of the two must show
     W1 = np.zeros((V, k * d))
     W1[:, place * d : (place + 1) * d] = 20 * np.eye(V, d)
     W2 = np.zeros((V, V))
