@@ -64,9 +64,16 @@ c.Autograde.autograde_preprocessors = [
     AssignLatePenalties,
     CheckCellMetadata,
 ]
-# What a submission may use; see `nbgrader autograde --help-all`, Execute, for all limits.
-c.Execute.sandbox = "bwrap"
+# What a submission may use. These are the defaults; a cell that goes over costs its own exercise alone.
+c.Execute.sandbox = "bwrap"  # "none" gives up its walls: docs/security.md
 c.Execute.seconds_per_cell = 10.0
+c.Execute.seconds_total = 180.0  # one submission, all its cells
+c.Execute.memory_bytes = 2 << 30  # one submission, beyond Python and its libraries
+c.Execute.output_bytes = 200_000  # kept of one cell
+# The check of a single exercise may have limits of its own, for instance one that trains a network:
+# c.Execute.seconds = {"5.7": 60}
+# c.Execute.memory = {"5.7": 4 << 30}
+# c.Execute.output = {"5.7": 1_000_000}
 
 # autograded/ → feedback/
 c.GenerateFeedback.preprocessors = [ScrubFeedback, GetGrades, CSSHTMLHeaderPreprocessor]

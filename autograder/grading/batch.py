@@ -29,6 +29,7 @@ from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
 import autograder
+from autograder.exercises.model import Case
 from autograder.grading import marking, seeds
 from autograder.grading.course import CourseError, pattern
 from autograder.grading.kernel import BoxUnavailable, CellJob, CellRun, Kernel, Limits
@@ -63,6 +64,7 @@ class Submission:
     notebook: NotebookNode | None  # repaired; None where nothing was handed in
     digest: str = ""
     jobs: list[CellJob] = field(default_factory=list)
+    drawn: dict[str, list[Case]] = field(default_factory=dict)
 
 
 # ---- Workers -------------------------------------------------------------------------------------------------------
@@ -71,15 +73,16 @@ _worker = threading.local()
 _kernels: list[Kernel] = []
 
 
-def execute(jobs: list[dict[str, Any]], sandbox: str, limits: dict[str, Any]) -> list[dict[str, Any]]:
-    """Run cells in a box, on whatever machine and thread this is; one warmed kernel a thread."""
+def execute(jobs: str, sandbox: str, limits: dict[str, Any]) -> str:
+    """Run cells in a box, on whatever machine and thread this is; one warmed kernel a thread. JSON in, JSON out."""
     key = (sandbox, json.dumps(limits, sort_keys=True))
     if getattr(_worker, "key", None) != key:
         if getattr(_worker, "kernel", None) is not None:
             _worker.kernel.close()
         _worker.kernel, _worker.key = Kernel(sandbox=sandbox, limits=Limits(**limits)), key
         _kernels.append(_worker.kernel)
-    return [asdict(run) for run in _worker.kernel.run([CellJob(**job) for job in jobs])]
+    runs = _worker.kernel.run([CellJob(**job) for job in json.loads(jobs)])
+    return json.dumps([vars(run) for run in runs])
 
 
 def _version() -> str:
@@ -211,8 +214,13 @@ def autograde(
 
         def begin(student: str, folder: Path, fingerprint: str) -> tuple[Submission, Any]:
             submission = _prepare(student, folder, fingerprint, lesson, like, recorder.directory, secret)
-            jobs = [asdict(job) for job in submission.jobs]
-            future = client.submit(execute, jobs, sandbox, asdict(limits), pure=False, retries=2) if jobs else None
+            if not submission.jobs:
+                return submission, None
+            submission.drawn = {job.exercise: job.cases for job in submission.jobs if job.exercise and job.cases}
+            # As text, which Dask hands on as it is instead of looking for its own futures in every case.
+            jobs = json.dumps([vars(job) for job in step.limited(submission.jobs)])
+            submission.jobs = []
+            future = client.submit(execute, jobs, sandbox, asdict(limits), pure=False, retries=2)
             return submission, future
 
         def finish(submission: Submission, runs: list[CellRun]) -> None:
@@ -220,7 +228,8 @@ def autograde(
             if notebook is not None:
                 recorder.master_cells(notebook)
                 marking.put_outputs(notebook, runs)
-                marking.put_verdicts(notebook, like, lesson.name, _seed(secret, submission, lesson))
+                seed = _seed(secret, submission, lesson)
+                marking.put_verdicts(notebook, like, lesson.name, seed, submission.drawn)
                 limit = LimitOutput(config=config)
                 for index, cell in enumerate(notebook.cells):
                     limit.preprocess_cell(cell, {}, index)
@@ -276,7 +285,7 @@ def _bounded(
     for future in stream:
         submission = flying.pop(future.key)
         try:
-            runs = [CellRun(**run) for run in future.result()]
+            runs = [CellRun(**run) for run in json.loads(future.result())]
         except BoxUnavailable:
             raise
         except Exception as error:  # a worker that died three times over this submission, or was lost

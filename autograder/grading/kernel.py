@@ -21,7 +21,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -62,13 +62,19 @@ _ENVIRONMENT = {
 
 @dataclass(frozen=True)
 class CellJob:
-    """One cell to run. `exercise` and `cases` make it a check cell; `cases` reach the box just before it runs."""
+    """One cell to run. `exercise` and `cases` make it a check cell; `cases` reach the box just before it runs.
+
+    `seconds`, `memory_bytes` and `output_bytes` stand in place of the submission's limits for this cell; the last two
+    cannot allow more than the box as a whole is allowed.
+    """
 
     id: str
     source: str
     exercise: str | None = None
     cases: list[dict[str, Any]] | None = None
     seconds: float | None = None
+    memory_bytes: int | None = None
+    output_bytes: int | None = None
 
 
 @dataclass
@@ -239,6 +245,7 @@ class _Runner:
         }).encode()  # fmt: skip
         raw: dict[str, bytes] = {"stdout": b"", "stderr": b""}
         thrown = 0
+        memory_bytes = job.memory_bytes or self.limits.memory_bytes
         deadline = time.monotonic() + seconds + (_GRACE if job.exercise is not None else 0.0)
         try:
             self.channel.settimeout(max(seconds, 0.01))
@@ -257,7 +264,7 @@ class _Runner:
                 return _Lost(TIMEOUT), raw
             if now >= look:
                 try:
-                    if self.memory() > self.limits.memory_bytes:
+                    if self.memory() > memory_bytes:
                         return _Lost(MEMORY), raw
                 except (_HelperLost, OSError):
                     return _Lost(DIED), raw
@@ -470,14 +477,17 @@ class _Submission:
         return _failed(job, SKIPPED, f"was not run: {why}", [])
 
     def _taken(self, job: CellJob, seconds: float, answer: dict[str, Any] | _Lost, raw: dict[str, bytes]) -> CellRun:
-        outputs = _Taken(self.limits, evidence=job.exercise is not None)
+        limits = self.limits
+        if job.output_bytes:
+            limits = replace(limits, output_bytes=min(job.output_bytes, limits.output_bytes))
+        outputs = _Taken(limits, evidence=job.exercise is not None)
         if isinstance(answer, _Lost):
             ended = self._lose()
             outputs.add_raw(raw)
             status, detail = answer.status, answer.detail
             if status == DIED and ended is not None and os.WIFEXITED(ended) and os.WEXITSTATUS(ended) == 77:
                 status = MEMORY
-            return _failed(job, status, detail or self._why(status, seconds, ended), outputs.items)
+            return _failed(job, status, detail or self._why(job, status, seconds, ended), outputs.items)
         outputs.add(answer.get("outputs"))
         outputs.add_raw(raw)
         status = str(answer.get("status"))
@@ -499,18 +509,18 @@ class _Submission:
         if status in (TIMEOUT, MEMORY, DIED):
             ended = answer.get("ended")
             return _failed(
-                job, status, self._why(status, seconds, ended if type(ended) is int else None), outputs.items
+                job, status, self._why(job, status, seconds, ended if type(ended) is int else None), outputs.items
             )
         self._lose()
         return _failed(job, DIED, _INTERFERED, [])
 
-    def _why(self, status: str, seconds: float, ended: int | None) -> str:
+    def _why(self, job: CellJob, status: str, seconds: float, ended: int | None) -> str:
         if status == TIMEOUT:
             if time.monotonic() >= self.end:
                 return f"was stopped: the notebook had used up its {self.limits.seconds_total:g} s"
             return f"timed out after {seconds:g} s"
         if status == MEMORY:
-            return f"ran out of memory (limit {_bytes(self.limits.memory_bytes)})"
+            return f"ran out of memory (limit {_bytes(job.memory_bytes or self.limits.memory_bytes)})"
         return f"ended the Python process that it ran in{_ending(ended)}"
 
 

@@ -126,17 +126,30 @@ def cases_of(exercise: Exercise, seed: Seed) -> list[Case]:
 
 
 def mark(
-    notebook: NotebookNode, lesson: str, seed: Seed, outputs: Mapping[str, Sequence[Any]], notes: Mapping[str, str]
+    notebook: NotebookNode,
+    lesson: str,
+    seed: Seed,
+    outputs: Mapping[str, Sequence[Any]],
+    notes: Mapping[str, str],
+    drawn: Mapping[str, list[Case]] | None = None,
 ) -> list[Marked]:
     """Verdicts on all check cells of `notebook`.
 
     Args:
         outputs: cell id -> the outputs that running the cell gave.
         notes: cell id -> why a cell did not end well ("timed out after 10 s"), where it did not.
+        drawn: exercise id -> its cases, where they need not be drawn again.
     """
+    drawn = drawn or {}
     return [
         Marked(
-            cell_id, verdict_on(exercise, cases_of(exercise, seed), outputs.get(cell_id, ()), notes.get(cell_id, ""))
+            cell_id,
+            verdict_on(
+                exercise,
+                drawn.get(exercise.id) or cases_of(exercise, seed),
+                outputs.get(cell_id, ()),
+                notes.get(cell_id, ""),
+            ),
         )
         for cell_id, exercise in checks(notebook, lesson).items()
     ]
@@ -254,16 +267,23 @@ def _output(output: dict[str, Any]) -> NotebookNode:
     return node
 
 
-def put_verdicts(notebook: NotebookNode, pattern: NotebookNode, lesson: str, seed: Seed) -> list[Verdict]:
+def put_verdicts(
+    notebook: NotebookNode,
+    pattern: NotebookNode,
+    lesson: str,
+    seed: Seed,
+    drawn: Mapping[str, list[Case]] | None = None,
+) -> list[Verdict]:
     """Judge the evidence in `notebook` and overwrite the outputs of every check cell; the verdicts, in order.
 
-    Flags are gathered in the notebook's metadata (`autograder.flags`) and in a cell on top.
+    `drawn` holds the cases by exercise where they are at hand; otherwise they are drawn again from `seed`. Flags are
+    gathered in the notebook's metadata (`autograder.flags`) and in a cell on top.
     """
     outputs = {cell.id: cell.outputs for cell in notebook.cells if cell.cell_type == "code"}
     notes = {
         c.id: c.metadata["autograder"]["note"] for c in notebook.cells if "note" in c.metadata.get("autograder", {})
     }
-    verdicts = {m.cell_id: m.verdict for m in mark(notebook, lesson, seed, outputs, notes)}
+    verdicts = {m.cell_id: m.verdict for m in mark(notebook, lesson, seed, outputs, notes, drawn)}
     released = {cell.source for cell in pattern.cells}
     flags = [*notebook.metadata.get("autograder", {}).get("flags", []), *look_at(notebook, pattern, lesson)]
     for cell in notebook.cells:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import atexit
 import copy
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,11 +20,11 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import is_grade, is_solution, is_task
-from traitlets import Enum, Float, Integer
+from traitlets import Dict, Enum, Float, Integer, Unicode
 
 from autograder.grading import marking, seeds
 from autograder.grading.course import CourseError, course_root, pattern
-from autograder.grading.kernel import Kernel, Limits
+from autograder.grading.kernel import CellJob, Kernel, Limits
 from autograder.grading.reading import Unreadable, read_file
 from autograder.grading.repair import repair
 from autograder.lessons import find
@@ -95,14 +96,36 @@ class Execute(NbGraderPreprocessor):
     seconds_total = Float(Limits.seconds_total, help="Time limit of one submission, in seconds.").tag(config=True)
     memory_bytes = Integer(Limits.memory_bytes, help="Memory limit of one submission, in bytes.").tag(config=True)
     output_bytes = Integer(Limits.output_bytes, help="Output kept of one cell, in bytes.").tag(config=True)
+    seconds = Dict(
+        value_trait=Float(), key_trait=Unicode(), help='Seconds for the checks of single exercises: {"5.7": 60}.'
+    ).tag(config=True)
+    memory = Dict(
+        value_trait=Integer(), key_trait=Unicode(), help='Bytes of memory for single exercises: {"5.7": 4 << 30}.'
+    ).tag(config=True)
+    output = Dict(
+        value_trait=Integer(), key_trait=Unicode(), help='Bytes of output for single exercises: {"5.7": 1_000_000}.'
+    ).tag(config=True)
 
     def limits(self) -> Limits:
+        """The limits of the box as a whole: room for the exercise that may use most."""
         return Limits(
             seconds_per_cell=self.seconds_per_cell,
             seconds_total=self.seconds_total,
-            memory_bytes=self.memory_bytes,
-            output_bytes=self.output_bytes,
+            memory_bytes=max(self.memory_bytes, *self.memory.values()) if self.memory else self.memory_bytes,
+            output_bytes=max(self.output_bytes, *self.output.values()) if self.output else self.output_bytes,
         )
+
+    def limited(self, jobs: Sequence[CellJob]) -> list[CellJob]:
+        """`jobs`, each check with its own exercise's limits, every other cell with the usual ones."""
+        return [
+            replace(
+                job,
+                seconds=self.seconds.get(job.exercise or "", job.seconds),
+                memory_bytes=self.memory.get(job.exercise or "", self.memory_bytes),
+                output_bytes=self.output.get(job.exercise or "", self.output_bytes),
+            )
+            for job in jobs
+        ]
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         lesson = _lesson(resources)
@@ -112,9 +135,8 @@ class Execute(NbGraderPreprocessor):
                 "Keep other assignments in a course folder of their own, with their own nbgrader_config.py."
             )
         kernel = shared_kernel(self.sandbox, self.limits())
-        marking.put_outputs(
-            nb, kernel.run(marking.jobs(nb, pattern(root_of(resources), lesson), lesson, seed_for(nb, resources)))
-        )
+        jobs = marking.jobs(nb, pattern(root_of(resources), lesson), lesson, seed_for(nb, resources))
+        marking.put_outputs(nb, kernel.run(self.limited(jobs)))
         return nb, resources
 
 
