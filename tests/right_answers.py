@@ -265,14 +265,15 @@ def _square() -> Any:
     return {"t": Node("input"), "y": Node("*", ("t", "t"))}, {"t": -0.5}, "y"
 
 
-def _orders_of(graph: Any, inputs: Any, sink: str, one: str, two: str, bad: str, lost: tuple[str, str]) -> Any:
+def _orders_of(graph: Any, inputs: Any, sink: str, one: str, two: str, bad: str, lost: Any) -> Any:
     return lambda: {
         "graph": graph, "inputs": inputs, "sink": sink, "order_1": one.split(), "order_2": tuple(two.split()),
         "bad_reverse_order": bad.split(), "lost": lost,
     }  # fmt: skip
 
 
-_DIAMOND = {"a": Node("input"), "p": Node("tanh", ("a",)), "q": Node("exp", ("a",)), "L": Node("*", ("p", "q"))}
+_DIAMOND = {"a": Node("input"), "u": Node("exp", ("a",)), "p": Node("tanh", ("u",)), "q": Node("log", ("u",)),
+            "L": Node("*", ("p", "q"))}  # fmt: skip
 _SKIP = {"a": Node("input"), "u": Node("*", ("a", "a")), "v": Node("neg", ("u",)), "w": Node("tanh", ("u",)),
          "L": Node("+", ("v", "w"))}  # fmt: skip
 _TWO = {"a": Node("input"), "b": Node("input"), "u": Node("+", ("a", "b")), "t": Node("*", ("u", "u")),
@@ -320,7 +321,7 @@ def lesson_3() -> dict[str, dict[str, Answer]]:
         "3.9": _numbered([
             (_orders_of(_SKIP, {"a": 0.6}, "L", "a u v w L", "a u w v L", "L v u w a", ("w", "u")),),
             (_orders_of(_TWO, {"a": 2, "b": -3}, "L", "a b u t L", "b a u t L", "L u t a b", ("t", "u")),),
-            (_orders_of(_DIAMOND, {"a": 0.6}, "L", "a p q L", "a q p L", "p L q a", ("L", "p")),),
+            (_orders_of(_DIAMOND, {"a": 0.6}, "L", "a u p q L", "a u q p L", "L q u p a", ["p", "u"]),),
         ]),
         "3.10": _numbered([(visits_by_list, F), (visits_by_pairs, V), (visits_by_walk, F)]),
         "3.11": _numbered([
