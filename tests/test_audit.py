@@ -117,7 +117,7 @@ def test_a_misconception_under_a_wrong_name_is_found_out() -> None:
     first, *rest = exercise.misconceptions
     twin = replace(first, name="another-name")
     found = LessonAudit("4-softmax-backprop", ROOT, {}, 0).audit(replace(exercise, misconceptions=(first, twin, *rest)))
-    assert not found.sound and found.unnamed == [first.name, "another-name"]
+    assert not found.sound and found.misnamed == {"another-name": [first.name]}
 
 
 def test_reviewed_mutants_belong_to_exercises_and_have_reasons() -> None:
