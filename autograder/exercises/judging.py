@@ -43,7 +43,7 @@ def judge(
         return verdict
 
     errors = [seen["error"] for seen in observations if "error" in seen]
-    kinds = {error.get("kind") for error in errors}
+    kinds = {_text(error.get("kind")) for error in errors}
     if len(errors) == len(observations) and kinds == {ev.UNANSWERED}:
         other = stub_of_another(exercise, errors[0])
         verdict.status = UNANSWERED
