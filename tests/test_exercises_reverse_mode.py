@@ -424,6 +424,22 @@ def test_no_message_blames_or_shows_our_insides() -> None:
             assert not any(word in words for word in ("stupid", "obviously", "simply", "just ", "wrong!", "traceback"))
 
 
+def test_what_is_to_be_reread_stands_in_the_lesson() -> None:
+    headings = {
+        line.lstrip("# ").strip()
+        for cell in read(SOURCE).cells
+        if cell.kind == "markdown"
+        for line in cell.source.splitlines()
+        if line.startswith("#")
+    }
+    for exercise in LESSON.exercises:
+        for reread in (exercise.reread, *(m.reread for m in exercise.misconceptions)):
+            assert reread is not None
+            heading, anchor = reread
+            assert heading in headings
+            assert anchor == heading.replace(" ", "-")
+
+
 def test_worked_examples_alone_give_no_points_yet() -> None:
     from autograder.exercises.judging import judge
     from tests.checking import evidence_of

@@ -12,6 +12,7 @@ import pytest
 
 from autograder.exercises import bug_hunt, exercises_of
 from autograder.exercises.engines import FAULTS
+from autograder.student.broken import broken_engine
 from autograder.verdict import PASSED
 from tests.checking import failed_parts, graded
 from tests.learners import Edit, written
@@ -738,3 +739,28 @@ def test_a_guess_is_never_named_when_everything_is_right() -> None:
     for _ in range(5):
         verdict = graded("3.2", written("functions")["Value"], seed=rng.randrange(10**6))
         assert verdict.status == PASSED and verdict.misconceptions == [] and math.isclose(verdict.score, 10)
+
+
+# ---- the door -----------------------------------------------------------------------------------------------------
+
+
+def test_a_notebook_gets_a_broken_engine() -> None:
+    engine = broken_engine(1)
+    x = engine.Value(2.0)
+    (x * 3.0).backward()
+    assert engine.used == 2 and engine.par >= 2 and not engine.solved
+    with pytest.raises(TypeError, match="whole number"):
+        broken_engine("one")  # type: ignore[arg-type]
+
+
+def test_under_the_grader_the_door_leads_to_something_that_swallows_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    engine = broken_engine(1)
+    a, b = engine.Value(2.0), engine(3.0)
+    L = (a * b + a).tanh() - 1 / b**2
+    L.backward()
+    engine.suspects("tanh")
+    engine.anything = 3
+    assert not engine.accuse("overwrites-gradient")
+    assert f"{a.grad:.3f} {engine.used:>4} {L}" and float(L.data) == 0.0 and list(engine.names) == []
+    assert not a.grad > 1 and len(engine.names) == 0 and not isinstance(engine, bug_hunt.BrokenEngine)
