@@ -12,4 +12,4 @@ try:
     for k in range(2_000): open(f"f{k}", "w").close()
 except OSError as problem: print(problem)
 """
-FAULT = Fault(own_cell(DISK), shows=("No space left on device",))
+FAULT = Fault(own_cell(DISK), shows=("File too large",))
