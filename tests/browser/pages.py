@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
 from playwright.sync_api import Browser, Page
+
+ELSEWHERE = re.compile(r"https?://(?!127\.0\.0\.1[:/])")
 
 ENGINE = """
 import math
@@ -118,8 +121,8 @@ def open_page(browser: Browser, address: str, *, scripts: bool = True, offline: 
     context = browser.new_context(viewport={"width": 1100, "height": 900}, java_script_enabled=scripts)
     page = context.new_page()
     page.set_default_timeout(15_000)
-    if offline:  # what a reader sees must not need the network
-        page.route("http*://**", lambda route: route.abort())
+    # What a reader sees must not need the network, and a server's page waits for nobody but its server.
+    page.route("http*://**" if offline else ELSEWHERE, lambda route: route.abort())
     page.errors = []  # type: ignore[attr-defined]
     page.on("pageerror", lambda error: page.errors.append(str(error)))  # type: ignore[attr-defined]
     page.goto(address)
