@@ -39,7 +39,7 @@ def _chromium() -> str:
 
 # What whole files need; a single test says it with @pytest.mark.bubblewrap or @pytest.mark.chromium.
 NEEDS = {
-    "bubblewrap": (_bubblewrap, ("test_box.py", "test_kernel.py", "test_round.py")),
+    "bubblewrap": (_bubblewrap, ("test_box.py", "test_cluster.py", "test_kernel.py", "test_round.py")),
     "chromium": (_chromium, ("browser/",)),
 }
 
