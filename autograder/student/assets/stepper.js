@@ -217,15 +217,18 @@
     });
 
     const keys = { ArrowRight: "next", ArrowLeft: "back", ArrowDown: "next", ArrowUp: "back", Home: "first", End: "last", " ": "play" };
-    root.addEventListener("keydown", event => {
-      event.stopPropagation(); // a notebook would take these keys as commands
+    // A notebook would take these keys as commands, and Notebook 7 does so before they come down to this element.
+    const onKey = event => {
+      if (!root.contains(event.target)) return;
+      event.stopPropagation();
       const name = keys[event.key];
       const own = event.target.closest("input, summary") || (event.key === " " && event.target.closest("button"));
       if (!name || own || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       if (name !== "play") stop();
       acts[name]();
-    });
+    };
+    window.addEventListener("keydown", onKey, true);
 
     draw();
   }
