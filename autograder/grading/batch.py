@@ -10,6 +10,7 @@ import contextlib
 import copy
 import errno
 import fcntl
+import gc
 import hashlib
 import json
 import logging
@@ -244,9 +245,14 @@ def autograde(
                 if notebook is not None:
                     recorder.write_folder(submission.student, notebook, submission.folder)
             outcome.graded.append(submission.student)
+            if len(outcome.graded) == 1:
+                gc.freeze()  # all libraries are loaded; the collector need not look through them again and again
             progress(len(outcome.graded) + len(outcome.failed), len(todo), submission.student)
 
-        _bounded(todo, begin, finish, outcome, ahead=4 * max(workers, 1))
+        try:
+            _bounded(todo, begin, finish, outcome, ahead=4 * max(workers, 1))
+        finally:
+            gc.unfreeze()
     return outcome
 
 

@@ -82,15 +82,17 @@ def _cell(cell: Any) -> NotebookNode | None:
     source = source.encode("utf-8", "replace").decode("utf-8")
     kind = cell.get("cell_type")
     metadata = cell.get("metadata")
-    make = {
-        "code": nbformat.v4.new_code_cell,
-        "markdown": nbformat.v4.new_markdown_cell,
-        "raw": nbformat.v4.new_raw_cell,
-    }.get(kind if isinstance(kind, str) else "", nbformat.v4.new_markdown_cell)
-    made: NotebookNode = make(source)  # type: ignore[no-untyped-call]
-    made["metadata"] = nbformat.from_dict(_tags(metadata))
-    made["id"] = cell["id"] if isinstance(cell.get("id"), str) else ""
-    return made
+    made = {
+        "id": cell["id"] if isinstance(cell.get("id"), str) else "",
+        "cell_type": kind if kind in ("code", "markdown", "raw") else "markdown",
+        "metadata": _tags(metadata),
+        "source": source,
+    }
+    if made["cell_type"] == "code":
+        made |= {"execution_count": None, "outputs": []}
+    # nbformat's own makers hold each cell against a schema, which takes longer than all the rest.
+    read: NotebookNode = nbformat.from_dict(made)
+    return read
 
 
 def _tags(metadata: Any) -> dict[str, Any]:

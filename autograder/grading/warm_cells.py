@@ -248,7 +248,9 @@ class Shell(InteractiveShell):
         """How many transformers there are of each kind: a student's cell may add its own."""
         own = self.input_transformer_manager
         return tuple(
-            map(len, (own.cleanup_transforms, own.line_transforms, own.token_transformers, self.input_transformers_post))
+            map(
+                len, (own.cleanup_transforms, own.line_transforms, own.token_transformers, self.input_transformers_post)
+            )
         )
 
     def enable_gui(self, gui: Any = None) -> None:
