@@ -40,7 +40,7 @@ course: setup
 	@PATH="$(CURDIR)/$(BIN):$$PATH" jupyter lab --log-level=WARN --LabApp.default_url=/lab/tree/start.ipynb \
 		$(ALLOW_ROOT) $(LAB_ARGS) notebooks/
 
-# Tests of the sandbox need bubblewrap, tests of what a learner sees need Chromium.
+# Tests of the sandbox need bubblewrap; tests of what a learner sees need Chromium, and npm brings axe-core.
 components:
 	@bash .ci/components
 
