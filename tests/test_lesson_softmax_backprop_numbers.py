@@ -221,9 +221,17 @@ def test_both_blocks_of_a_token_are_added(lesson: Run) -> None:
     assert C.grad is not None and C.grad.tolist() == [[6, 8], [3, 4], [0, 0]]
     found = lesson.names["embedding_vjp"](3, np.array([0, 1, 0]), np.arange(1.0, 7.0))
     assert found.tolist() == C.grad.tolist()
-    assert (
-        lesson.said_by("print(embedding_vjp(3, np.array([1, 1, 1])").split() == ["[[", "0.", "0.]", "[", "9.", "12.]", "[", "0.", "0.]]"]
-    )
+    assert lesson.said_by("print(embedding_vjp(3, np.array([1, 1, 1])").split() == [
+        "[[",
+        "0.",
+        "0.]",
+        "[",
+        "9.",
+        "12.]",
+        "[",
+        "0.",
+        "0.]]",
+    ]
 
 
 def test_the_tanh_example(lesson: Run) -> None:

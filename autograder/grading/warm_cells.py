@@ -241,7 +241,7 @@ class Shell(InteractiveShell):
                 pass
             else:
                 return raw_cell if raw_cell.endswith("\n") else f"{raw_cell}\n"
-        transformed: str = super().transform_cell(raw_cell)
+        transformed: str = super().transform_cell(raw_cell)  # type: ignore[no-untyped-call]
         return transformed
 
     def transformers(self) -> tuple[int, ...]:
