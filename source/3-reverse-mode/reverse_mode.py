@@ -620,6 +620,11 @@ grade("3.1", Value)
 # Inside `value_add`, `r + s` asks Python to add two Values, and for that Python calls `value_add` again, and so on. Add their numbers instead, `r.data` and `s.data`.
 #
 # </details>
+# <details><summary>TypeError: backward() takes 0 positional arguments but 1 was given</summary>
+#
+# Some engines write `backward()` and read the adjoint from the node itself. Here it comes as an argument: `def backward(g)`, and no rule needs its own node.
+#
+# </details>
 # <details><summary>It is right when I fire with 1.0 but wrong for another number</summary>
 #
 # The message is `g` times the local derivative. `g` is missing somewhere.
