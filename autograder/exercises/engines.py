@@ -1,8 +1,9 @@
 """The trusted reference engine, and every engine fault of the course as a wrong function in the right place.
 
-`make_engine()` is a right engine in the style of lesson 3: functions by name behind a class `Value`, `_backward(g)`
-closures over parents only, an iterative topological order. `make_engine(value_mul=...)` puts another function in the
-place of one of them; a `Fault` is such a set of replacements, with its name and what to say to a learner who holds it.
+`make_engine()` is a right engine in the style of lesson 3: functions by name behind a class `Value`, a `_backward(g)`
+that holds on to parents only (no reference cycle), an iterative topological order. `make_engine(value_mul=...)` puts
+another function in the place of one of them; a `Fault` is such a set of replacements, with its name and what to say to
+a learner who holds it.
 """
 
 from __future__ import annotations
@@ -27,26 +28,21 @@ def make_engine(**overrides: Replacement) -> Engine:
     """
     engine = SimpleNamespace()
 
-    # One variable to close over, not two: a node of one cell less, which the garbage collector would have to visit.
+    # A rule keeps its parents as default arguments, and the node takes that very tuple for its parents: three objects
+    # a node, where cells would make it six. It is their number that the garbage collector's time depends on.
     def value_add(r: Any, s: Any) -> Any:
-        parents = (r, s)
-
-        def backward(g: float) -> None:
-            r, s = parents
+        def backward(g: float, r: Any = r, s: Any = s) -> None:
             r.grad += g
             s.grad += g
 
-        return Value(r.data + s.data, parents, backward)
+        return Value(r.data + s.data, backward.__defaults__, backward)
 
     def value_mul(r: Any, s: Any) -> Any:
-        parents = (r, s)
-
-        def backward(g: float) -> None:
-            r, s = parents
+        def backward(g: float, r: Any = r, s: Any = s) -> None:
             r.grad += g * s.data
             s.grad += g * r.data
 
-        return Value(r.data * s.data, parents, backward)
+        return Value(r.data * s.data, backward.__defaults__, backward)
 
     def value_tanh(r: Any) -> Any:
         t = math.tanh(r.data)
@@ -139,7 +135,7 @@ def make_engine(**overrides: Replacement) -> Engine:
     class Value:
         __slots__ = ("_backward", "_parents", "data", "grad")
 
-        def __init__(self, data: float, parents: tuple[Any, ...] = (), backward: Any = None) -> None:
+        def __init__(self, data: float, parents: Any = (), backward: Any = None) -> None:
             self.data, self.grad = data, 0.0
             self._parents, self._backward = parents, backward
 
