@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import json
 import math
@@ -64,6 +65,23 @@ def test_the_reference_engine_passes() -> None:
         for exercise in ("3.1", "3.2", "3.4"):
             assert graded(exercise, engine.Value, seed=nonce).status == PASSED
         assert graded("3.5", engine.Value, engine.zero_grad, seed=nonce).status == PASSED
+
+
+def test_a_graph_of_the_reference_engine_is_freed_without_the_collector() -> None:
+    Value = make_engine().Value
+    gc.collect()
+    gc.disable()
+    try:
+        x = Value(0.5)
+        L = (x * x + x).tanh() * x.exp() - 2 / (x**3 + 4.0).log()
+        L.backward()
+        node = x
+        for _ in range(200_000):
+            node = node + x
+        del L, node
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 def test_points_are_those_of_the_course() -> None:
