@@ -342,7 +342,7 @@ def _print_marks(folder: Path) -> None:
     lesson = find(LESSON)
     table = Table(title=f"\n{lesson.title}", title_justify="left")
     for column in ("student", "marks", "what was seen", "feedback"):
-        table.add_column(column)
+        table.add_column(column, overflow="fold")
     with open_gradebook(folder) as gradebook:
         for submission in sorted(gradebook.assignment_submissions(lesson.name), key=lambda s: s.student.id):
             student = submission.student.id
