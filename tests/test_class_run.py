@@ -225,7 +225,14 @@ def test_a_full_disk_stops_the_run_and_loses_nothing(course: Path) -> None:
 def running(course: Path) -> Iterator[subprocess.Popen[str]]:
     """A run that is at work on a class of twelve, the gradebook already knowing some of them."""
     hand_in(course, *(f"s{k:02}" for k in range(12)))
-    with subprocess.Popen(COMMAND, cwd=course, stderr=subprocess.PIPE, text=True) as process:
+    # Ctrl-C works in it even where these tests themselves were started in the background, which ignores it.
+    with subprocess.Popen(
+        COMMAND,
+        cwd=course,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
+    ) as process:
         end = time.monotonic() + 120
         while (
             len(list(course.glob(f"autograded/*/*/{NAME}"))) < 4 and time.monotonic() < end and process.poll() is None
