@@ -5,7 +5,7 @@ from tests.faults import Fault, own_cell
 SPITE = """
 import os, pathlib
 left = []
-for p in ("/gradebook.db", "/work/gradebook.db", "/etc/x", "/usr/x", "/home/x", str(pathlib.Path(os.__file__))):
+for p in ("/gradebook.db", "/srv/gradebook.db", "/etc/x", "/usr/x", "/home/x", str(pathlib.Path(os.__file__))):
     try: open(p, "a").write("x"); left.append(p)
     except OSError: pass
 open("/tmp/left-by-a-neighbour", "w").write("x")
