@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
+from autograder.exercises.engines import make_engine
 from tests.checking import failed_parts, graded
 from tests.learners import written
 
@@ -65,6 +67,36 @@ def test_a_stale_second_backward_costs_only_exercise_5() -> None:
     learner = written("whole_class", naive)
     assert graded("3.4", learner["Value"]).score == 6
     assert failed_parts(graded("3.5", learner["Value"], learner["zero_grad"])) == ["stale"]
+
+
+def _passes_that_add_one(seed: float, extra: float) -> Any:
+    def value_backward(root: Any) -> None:
+        order = engine.topological_order(root)
+        for node in order:
+            if node._parents:
+                node.grad = 0.0
+        root.grad = seed
+        for node in reversed(order):
+            if node._backward is not None:
+                node._backward(node.grad)
+        for node in order:
+            if not node._parents:
+                node.grad += extra
+
+    engine = make_engine(value_backward=lambda _: value_backward)
+    return engine.Value
+
+
+def test_a_pass_that_adds_what_nobody_sent_fails_the_second_call_too() -> None:
+    verdict = graded("3.5", _passes_that_add_one(seed=1.0, extra=1.0), make_engine().zero_grad)
+    assert failed_parts(verdict) == ["second-backward"]
+    assert "nothing else" in verdict.message
+
+
+def test_a_wrong_seed_is_a_matter_of_3_4_alone() -> None:
+    Value = _passes_that_add_one(seed=2.0, extra=0.0)
+    assert graded("3.4", Value).score < 6
+    assert graded("3.5", Value, make_engine().zero_grad).score == 4
 
 
 def test_zero_to_the_power_zero_and_large_tanh_are_not_asked_for() -> None:

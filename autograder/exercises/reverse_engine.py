@@ -8,6 +8,7 @@ from typing import Any
 
 from autograder.exercises.engines import ALGORITHM, CLEARING, FAULTS, MESSAGES, ORDER, make_engine
 from autograder.exercises.expressions import (
+    Reference,
     close,
     drawn_case,
     graph_case,
@@ -640,6 +641,8 @@ def judge_second(case: Case, seen: Any) -> Finding | None:
     ]
     if all(first[name] == 0 for name in names):
         wrong = names
+    if not wrong and case["part"] == "second-backward" and seen["summed"] is not None:
+        return _judge_first(case, first, seen["summed"], right)
     if not wrong:
         return None
     name = wrong[0]
@@ -664,6 +667,24 @@ def judge_second(case: Case, seen: Any) -> Finding | None:
             name,
             f"{case['text']}, second pass",
         ),
+    )
+
+
+def _judge_first(case: Case, first: Mapping[str, Any], summed: Mapping[str, float], right: Reference) -> Finding | None:
+    """Whether the first pass adds what the messages say and nothing else, whatever number it was seeded with (3.4)."""
+    names = list(case["inputs"])
+    largest = max(names, key=lambda name: abs(summed[name]))
+    seed = first[largest] / summed[largest] if summed[largest] else 1.0
+    name = next((name for name in names if not close(first[name], seed * summed[name])), None)
+    if name is None or all(close(first[n], right.adjoints[n]) for n in names):
+        return None
+    return Finding(
+        f"{point(case['inputs'])}: {case['text']}, and {case['sink']}.backward() once; your gradient of {name}: "
+        f"{show(first[name])}; expected {show(right.adjoints[name])}. A pass adds the messages that its operations "
+        "send, and nothing else.",
+        where=case["part"],
+        size=case["size"],
+        picture=picture(case["graph"], right.values, first, right.adjoints, name, f"{case['text']}, first pass"),
     )
 
 

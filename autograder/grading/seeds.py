@@ -28,7 +28,7 @@ def course_secret(root: Path) -> bytes:
     path.parent.mkdir(mode=0o700, exist_ok=True)
     fresh = secrets.token_bytes(32)
     # Written aside and linked into place, so that two runs at once agree on one secret.
-    aside = path.with_name(f"secret.{os.getpid()}")
+    aside = path.with_name(f"secret.{os.getpid()}.{secrets.token_hex(8)}")
     descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w") as file:
         file.write(fresh.hex() + "\n")
