@@ -20,12 +20,11 @@ from autograder.grading.course import release_path
 from autograder.grading.demo import answers, filled
 from autograder.grading.kernel import Kernel
 from autograder.grading.single import CannotGrade, Report, grade_file
-from autograder.lessons import find
+from autograder.lessons import LESSONS, Lesson, find
 
 ROOT = Path(__file__).resolve().parents[1]
 LESSON = find("3-reverse-mode")
 RELEASE = nbformat.read(release_path(ROOT, LESSON), as_version=4)
-RIGHT = answers(read(ROOT / "source" / LESSON.name / f"{LESSON.notebook}.py"))
 POINTS = {exercise.id: exercise.points for exercise in exercises_of(LESSON.name).exercises}
 
 
@@ -47,6 +46,19 @@ def graded(kernel: Kernel, tmp_path: Path) -> Callable[..., Report]:
     return run
 
 
+def _reference(lesson: Lesson) -> dict[str, str]:
+    return answers(read(ROOT / "source" / lesson.name / f"{lesson.notebook}.py"))
+
+
+RIGHT = _reference(LESSON)
+
+
+def _grade(kernel: Kernel, folder: Path, lesson: Lesson, texts: dict[str, str]) -> Report:
+    path = folder / f"{lesson.notebook}.ipynb"
+    nbformat.write(filled(nbformat.read(release_path(ROOT, lesson), as_version=4), texts), path)
+    return grade_file(path, kernel)
+
+
 def messages(report: Report) -> dict[str, str]:
     return {verdict.exercise: verdict.message for verdict in report.verdicts}
 
@@ -58,11 +70,20 @@ def statuses(report: Report) -> dict[str, str]:
 pytestmark = pytest.mark.bubblewrap
 
 
-def test_the_reference_answers_get_full_marks_and_the_written_question_waits(graded):
-    report = graded({**RIGHT, "3.written": "Products keep both factors."})
-    assert {v.exercise: v.score for v in report.verdicts if v.exercise in POINTS} == POINTS
-    assert statuses(report)["3.written"] == "manual"
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+def test_the_reference_answers_get_full_marks_and_the_written_question_waits(kernel, tmp_path, lesson):
+    report = _grade(kernel, tmp_path, lesson, _reference(lesson) | {f"{lesson.number}.written": "In my own words."})
+    points = {exercise.id: exercise.points for exercise in exercises_of(lesson.name).exercises}
+    assert {v.exercise: v.score for v in report.verdicts if v.exercise in points} == points
+    assert statuses(report)[f"{lesson.number}.written"] == "manual"
     assert report.flags == []
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+def test_an_unfilled_lesson_gets_nothing(kernel, tmp_path, lesson):
+    report = _grade(kernel, tmp_path, lesson, {})
+    assert report.score == 0
+    assert set(statuses(report).values()) == {"unanswered"}
 
 
 def test_the_unfilled_notebook_gets_nothing(graded):
