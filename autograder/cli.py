@@ -256,7 +256,7 @@ def simulate(
 ) -> None:
     """Make up a class that has handed in a lesson: into submitted/, never over real submissions."""
     from autograder.grading.course import CourseError, course_root
-    from autograder.grading.simulate import ROSTER
+    from autograder.grading.simulate import CANVAS, ROSTER
     from autograder.grading.simulate import simulate as run
 
     (name,) = _known([lesson])
@@ -267,6 +267,7 @@ def simulate(
     mangled = sum(bool(student.mangled) for student in made)
     typer.echo(f"{len(made)} made-up submissions of {name} in submitted/, {mangled} of them out of shape.")
     typer.echo(f"Their names: nbgrader db student import {ROSTER}")
+    typer.echo(f"What Canvas would export of them: {CANVAS}")
 
 
 @app.command()

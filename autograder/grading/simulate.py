@@ -13,7 +13,7 @@ import json
 import math
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,12 +21,14 @@ from random import Random
 from typing import Any
 
 from autograder.authoring.source import read
+from autograder.exercises import exercises_of
 from autograder.grading.course import CourseError, pattern
 from autograder.grading.demo import CLOSURES, TABLES, _own_engine, answers
 from autograder.grading.wrong_answers import slipped, wrong_answers
 from autograder.lessons import Lesson, find, tag_of
 
 ROSTER = "simulated-students.csv"  # for: nbgrader db student import
+CANVAS = "simulated-canvas.csv"  # what Canvas would export of this class, no marks in it yet
 DEADLINE = datetime(2027, 2, 5, 17, 0, tzinfo=UTC)  # a Friday; some hand in after it
 
 FIRST = (
@@ -39,10 +41,12 @@ LAST = (
     "King, Jr.", "van den Berg", "Okonkwo", "Tanaka", "Kim", "Kealoha", "Gonçalves", "El Amrani", "Iyer", "Smith-Jones",
     "Hernández", "Ó Súilleabháin", "Weiß", "Yılmaz", "Hopper", "Noether", "Mirzakhani", "Pascal", "García", "Mensah",
 )  # fmt: skip
-OTHER_SCRIPTS = (
-    ("明", "李"), ("さくら", "田中"), ("지우", "김"), ("Мария", "Иванова"), ("Олександр", "Шевченко"), ("Ελένη", "Παπαδοπούλου"),
-    ("نور", "حسن"), ("נועה", "לוי"), ("प्रिया", "शर्मा"), ("சுதா", "ராமன்"), ("สมชาย", "ใจดี"), ("თამარ", "ბერიძე"), ("Աննա", "Պետրոսյան"),
-    ("ሰላም", "ተስፋዬ"),
+OTHER_SCRIPTS = (  # (first names, last names), a row a script
+    (("明", "伟", "静"), ("李", "王", "张")), (("さくら", "陽菜", "蓮"), ("田中", "佐藤")), (("지우", "민준"), ("김", "박", "이")),
+    (("Мария", "Анна"), ("Иванова", "Соколова")), (("Олександр", "Тарас"), ("Шевченко", "Бондаренко")),
+    (("Ελένη", "Νίκος"), ("Παππά", "Ιωάννου")), (("نور", "ليلى", "سامي"), ("حسن", "منصور")), (("נועה", "יעל"), ("לוי", "כהן")),
+    (("प्रिया", "आरव"), ("शर्मा", "वर्मा")), (("சுதா", "அருண்"), ("ராமன்",)), (("สมชาย", "มาลี"), ("ใจดี", "บุญมา")),
+    (("თამარ", "გიორგი"), ("ბერიძე",)), (("Աննա", "Արամ"), ("Պետրոսյան",)), (("ሰላም", "አበበ"), ("ተስፋዬ", "ከበደ")),
 )  # fmt: skip
 WRITTEN = (
     "Every rule keeps what its derivative needs, a product both factors, tanh its output. So memory grows with the number "
@@ -61,15 +65,12 @@ class Student:
     id: str
     first: str
     last: str
+    email: str
+    number: int  # in the learning management system
     skill: float
     answers: dict[str, str] = field(default_factory=dict)  # tag -> source
     mangled: str = ""
     stamp: datetime = DEADLINE
-
-    @property
-    def email(self) -> str:
-        # Other scripts stand in an address as they are; nobody will write there.
-        return re.sub(r"[^\w.]+", ".", f"{self.first}.{self.last}").strip(".").lower() + "@example.org"
 
 
 # ---- People --------------------------------------------------------------------------------------------------------
@@ -78,10 +79,17 @@ class Student:
 def people(number: int, rng: Random) -> Iterator[Student]:
     """`number` students with ids of every kind: accounts, numbers, names with accents, spaces and other scripts."""
     taken: set[str] = set()
-    for _ in range(number):
-        first, last = (
-            rng.choice(OTHER_SCRIPTS) if rng.random() < 0.15 else (rng.choice(FIRST), rng.choice(LAST))
-        )  # fmt: skip
+
+    def free(wanted: str, domain: str = "") -> str:
+        """`wanted` at `domain`, with a number behind it if somebody has it already."""
+        tried = (f"{wanted}{n}{domain}" for n in ("", *range(2, number + 2)))
+        found = next(x for x in tried if x.casefold() not in taken)
+        taken.add(found.casefold())
+        return found
+
+    for place in range(number):
+        firsts, lasts = rng.choice(OTHER_SCRIPTS) if rng.random() < 0.15 else (FIRST, LAST)
+        first, last = rng.choice(firsts), rng.choice(lasts)
         surname = last.split(",")[0]
         wanted = rng.choice(
             (
@@ -91,9 +99,9 @@ def people(number: int, rng: Random) -> Iterator[Student]:
                 f"{first} {surname}",
             )
         )
-        id = next(x for x in (wanted, *(f"{wanted}{n}" for n in range(2, number + 2))) if x.casefold() not in taken)
-        taken.add(id.casefold())
-        yield Student(id, first, last, rng.gauss(0, 1))
+        # Other scripts stand in an address as they are; nobody will write there.
+        address = re.sub(r"[^\w.]+", ".", f"{first}.{last}").strip(".").lower()
+        yield Student(free(wanted), first, last, free(address, "@example.org"), 40_001 + place, rng.gauss(0, 1))
 
 
 # ---- Answers -------------------------------------------------------------------------------------------------------
@@ -277,11 +285,29 @@ def simulate(root: Path, lesson_name: str, number: int, seed: int = 0) -> list[S
             book.write(student, name, content)
     finally:
         book.save()
-    with open(root / ROSTER, "w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(("id", "first_name", "last_name", "email"))
-        table.writerows((s.id, s.first, s.last, s.email) for s in students)
+    _write(
+        root / ROSTER,
+        ("id", "first_name", "last_name", "email", "lms_user_id"),
+        ((s.id, s.first, s.last, s.email, s.number) for s in students),
+    )
+    wanted = exercises_of(lesson.name)
+    worth = sum(exercise.points for exercise in wanted.exercises) + sum(question.points for question in wanted.written)
+    _write(
+        root / CANVAS,
+        ("Student", "ID", "SIS User ID", "SIS Login ID", "Section", f"{lesson.title} (4711)"),
+        [
+            ("    Points Possible", "", "", "", "", f"{worth:g}"),
+            *((f"{s.last}, {s.first}", s.number, "", s.id, "Made up", "") for s in students),
+        ],
+    )
     return students
+
+
+def _write(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(header)
+        table.writerows(rows)
 
 
 class _Book:
