@@ -475,6 +475,14 @@ def test_what_learners_are_known_to_get_wrong_is_there(id: str) -> None:
     assert {m.name for m in exercise(id).misconceptions} >= LISTED[id]
 
 
+def test_a_graph_handed_on_where_its_parents_are_asked_for_is_told_in_words() -> None:
+    names: dict[str, Any] = {"topological_order": lambda parents: [p for p in parents]}
+    exec("def forward_pass(graph, inputs):\n    return {name: 0.0 for name in topological_order(graph)}", names)
+    verdict = graded("1.5", names["forward_pass"])
+    assert verdict.score == 0 and verdict.misconceptions == []
+    assert "topological_order was handed the graph itself" in verdict.message
+
+
 def test_names_are_unique_within_an_exercise() -> None:
     for spec in EXERCISES:
         names = [m.name for m in spec.misconceptions]
@@ -742,6 +750,7 @@ def test_random_orders_are_judged_by_property(seed: int) -> None:
     ("id", "objects", "said"),
     [
         ("1.1", (lambda x: [1, 2, 3],), "not a dict"),
+        ("1.1", (lambda x: None,), "returned None, not a dict; does every way through it end in return?"),
         ("1.1", (lambda x: {"y": 3 * x + 1},), 'no entry "'),
         ("1.1", (lambda x: dict.fromkeys(("y", "z", "dz_dy", "dy_dx", "dz_dx"), "7"),), "not a number"),
         ("1.3", (lambda parents: None,), "not a list of names"),

@@ -336,6 +336,13 @@ def test_two_mistakes_are_both_named() -> None:
     assert verdict.misconceptions == ["negation-keeps-the-tangent", "product-of-tangents"]
 
 
+def test_a_wrong_difference_and_a_wrong_minus_do_not_excuse_each_other() -> None:
+    """Each of the two may be written by way of the other; the check must not follow that round in a circle."""
+    Dual = make_dual({"sub": lambda r, s: r[1] + s[1], "neg": lambda r: r[1]}).Dual
+    verdict = graded("2.1", Dual)
+    assert "neg" in failed_parts(verdict) and "negation-keeps-the-tangent" in verdict.misconceptions
+
+
 @pytest.mark.parametrize("op", ["tanh", "exp", "log", "relu"])
 def test_a_wrong_function_costs_its_part(op: str) -> None:
     dual = make_dual({op: lambda r: 0.321 * r[1] + 0.1})
@@ -392,6 +399,7 @@ def test_a_gradient_may_not_lie_about_its_calls() -> None:
     [
         ("2.0", (lambda graph, values, seed: {},), "there is no entry for"),
         ("2.0", (lambda graph, values, seed: 3.0,), "not a dict"),
+        ("2.0", (lambda graph, values, seed: None,), "end in return?"),
         ("2.1", (3.0,), "not a class"),
         ("2.3", (lambda f, x: f(STYLES["AsDataclass"][0](x, 1.0)),), "not a number"),
         ("2.3", (lambda f, x: None,), "return"),
@@ -401,6 +409,7 @@ def test_a_gradient_may_not_lie_about_its_calls() -> None:
         ("2.6", (lambda f, x: [f([STYLES["AsDataclass"][0](t, 1.0) for t in x])],), "not a number"),
         ("2.7", (lambda P, m: {},), "no entry"),
         ("2.7", (lambda P, m: 4,), "not a dict"),
+        ("2.7", (lambda P, m: None,), "end in return?"),
         ("2.8", (None,), "not a function"),
     ],
 )

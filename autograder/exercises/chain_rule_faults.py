@@ -283,8 +283,8 @@ def _last_only(parents: Parents) -> list[str]:
     return _searched(parents, [list(parents)[-1]])
 
 
-def _slots_as_set(parents: Parents) -> list[str]:
-    """Counts every slot, but crosses off each child once."""
+def _slots_as_set(parents: Parents, cycles: bool = True) -> list[str]:
+    """Counts every slot, but crosses off each child once; says that there is a cycle, or says nothing."""
     if len(parents) > MANY:
         return sorted_steps(parents)
     children: dict[str, set[str]] = {name: set() for name in parents}
@@ -300,7 +300,7 @@ def _slots_as_set(parents: Parents) -> list[str]:
             missing[child] -= 1
             if not missing[child]:
                 ready.append(child)
-    if len(found) < len(parents):
+    if cycles and len(found) < len(parents):
         raise ValueError("there is a cycle")
     return found
 
@@ -403,6 +403,13 @@ ORDER = (
         "both when you wait, and cross off both.",
         FIRST,
         _slots_as_set,
+    ),
+    held(
+        "crosses-off-a-slot-once",
+        "In a*a your answer waits for two slots and crosses off one, so that node is never free and is left out. Count "
+        "both when you wait, and cross off both. On a cycle, too, nodes are left out: there that deserves an error.",
+        FIRST,
+        lambda parents: _slots_as_set(parents, cycles=False),
     ),
     held(
         "no-eye-for-cycles",

@@ -937,6 +937,12 @@ def _confused(Tagged: Any, tag_of: Callable[[Any], int], a: Any, b: Any) -> tupl
     return any_tag_will_do(a), any_tag_will_do(b)
 
 
+def _plain_numbers_only(Tagged: Any, tag_of: Callable[[Any], int], a: Any, b: Any) -> tuple[Any, Any]:
+    tag = max(tag_of(a), tag_of(b))
+    first, second = (x if tag_of(x) else Tagged(x, 0.0, tag) for x in (a, b))
+    return first, second
+
+
 def _value_only(x: Any) -> Any:
     return getattr(x, "value", x)
 
@@ -955,6 +961,13 @@ NESTED_MISCONCEPTIONS = (
         "inner tag, the one that was given out last.",
         NESTED,
         make_nested(_lift(choose=lambda i, j: min(i, j) or max(i, j))),
+    ),
+    held(
+        "wraps-plain-numbers-only",
+        "Where both numbers are Tagged, your lift leaves them as they are, each with a tag of its own. To the nudge with "
+        "the larger tag, a number with the smaller one is a constant, like a plain number.",
+        NESTED,
+        make_nested(_plain_numbers_only),
     ),
     held(
         "wraps-the-value-only",

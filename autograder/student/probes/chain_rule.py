@@ -16,7 +16,7 @@ from autograder.evidence import NotANumber, number
 from autograder.student.probes import Probe, arrays
 from autograder.student.probes.apart import run_apart
 from autograder.student.probes.data import nodes
-from autograder.student.probes.engines import function_named, short
+from autograder.student.probes.engines import function_named, not_a, short
 
 Case = dict[str, Any]
 
@@ -42,7 +42,7 @@ def squared_error_step(case: Case, function: Any) -> Any:
 def _entries(found: Any, names: Iterable[str], function: str) -> dict[str, float | None]:
     """The entries of the dict that a function returned, those of `names` that are there."""
     if not isinstance(found, Mapping):
-        raise NotANumber(f"{function} returned {short(found)}, not a dict")
+        raise NotANumber(not_a("a dict", found, function))
     return {name: number(found[name], f'the entry "{name}"') for name in names if name in found}
 
 
@@ -125,6 +125,11 @@ def _in_order(own: Any) -> Any:
     """The learner's topological_order; where what it gives is no order, one that is takes its place. Stubs stay stubs."""
 
     def topological_order(parents: Any) -> Any:
+        if isinstance(parents, Mapping) and any(hasattr(slots, "parents") for slots in parents.values()):
+            raise NotANumber(
+                "topological_order was handed the graph itself, whose entries are Nodes. It takes a dict from each "
+                "node's name to the tuple of its parents' names"
+            )
         try:
             found = list(own(parents))
             place = {name: k for k, name in enumerate(found)}
@@ -161,7 +166,7 @@ def forward_pass(case: Case, function: Any) -> Any:
     with standing_in(function, "topological_order", _in_order):
         found = function(nodes(case["graph"], function), dict(case["inputs"]))
     if not isinstance(found, Mapping):
-        raise NotANumber(f"forward_pass returned {short(found)}, not a dict from node names to numbers")
+        raise NotANumber(not_a("a dict from node names to numbers", found, "forward_pass"))
     return {name: number(found[name], f"the value of {name}") for name in case["graph"] if name in found}
 
 

@@ -56,6 +56,13 @@ def short(x: Any) -> str:
     return f"{text[:60]} ({type(x).__name__})"
 
 
+def not_a(kind: str, found: Any, function: str) -> str:
+    """The sentence about an answer that is not `kind`; most often a return is missing."""
+    if found is None:
+        return f"{function} returned None, not {kind}; does every way through it end in return?"
+    return f"{function} returned {short(found)}, not {kind}"
+
+
 # ---- building -------------------------------------------------------------------------------------------------------
 
 

@@ -70,7 +70,7 @@ def tangent_pass(case: Case, function: Any) -> Any:
 
 def _tangents(case: Case, found: Any) -> dict[str, float | None]:
     if not isinstance(found, Mapping):
-        raise NotANumber(f"tangent_pass returned {en.short(found)}, not a dict from node names to numbers")
+        raise NotANumber(en.not_a("a dict from node names to numbers", found, "tangent_pass"))
     return {name: number(found[name], f"the tangent of {name}") for name in case["graph"] if name in found}
 
 
@@ -352,7 +352,7 @@ def calls_needed(case: Case, function: Any) -> Any:
     function = en.function_named(function, "calls_needed")
     found = function(case["P"], case["m"])
     if not isinstance(found, Mapping):
-        raise NotANumber(f"calls_needed returned {en.short(found)}, not a dict")
+        raise NotANumber(en.not_a("a dict", found, "calls_needed"))
     return {key: number(found[key], f'the entry "{key}"') for key in COUNTS if key in found}
 
 
