@@ -6,6 +6,7 @@ import math
 import re
 import sys
 from collections.abc import Callable
+from functools import reduce
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +57,7 @@ RECOMPUTED: dict[str, float] = {
     "relative error of 1000 and 1001": 1 / 1001,
     **{f"error {key}": x for key, x in ERRORS.items()},
     "0.0001, a nudge squared": 0.01**2,
+    "ten layers of slope 0.1": 0.1**10,
     "3.01 squared, less 9": 3.01**2 - 9,
 }
 
@@ -149,7 +151,14 @@ def test_local_derivatives_by_nudging(lesson: Run) -> None:
 
 
 def test_the_identity_path(lesson: Run) -> None:
-    first, second = lesson.said_by("through_S = sum_over_paths").strip().split("\n")
+    stack, first, second = lesson.said_by("through_S = sum_over_paths").strip().split("\n")
+
+    def ten_layers(layer: Callable[[torch.Tensor], torch.Tensor]) -> float:
+        return gradient(lambda x: reduce(lambda y, _: layer(y), range(10), x), 0.5)[0]
+
+    alone, together = re.findall(r"(\d\.\d+) (?:by|with)", stack)
+    assert alone == f"{ten_layers(lambda x: 0.1 * x):.10f}" == "0.0000000001"
+    assert together == f"{ten_layers(lambda x: x + 0.1 * x):.2f}" == "2.59"
     assert "identity path 1, through S 0.001, together 1.001" in first
     assert "identity path 1, through S -1, together 0" in second
 

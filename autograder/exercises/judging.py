@@ -16,9 +16,16 @@ Observation = dict[str, Any]
 
 
 def judge(
-    exercise: Exercise, cases: Sequence[Case], observations: Sequence[Observation], worked_only: bool = False
+    exercise: Exercise,
+    cases: Sequence[Case],
+    observations: Sequence[Observation],
+    worked_only: bool = False,
+    predictions: Sequence[Prediction] | None = None,
 ) -> Verdict:
-    """The verdict on `exercise`, from one observation per case."""
+    """The verdict on `exercise`, from one observation per case.
+
+    `predictions` are what `predictions(exercise, cases)` gave; who judges many answers on the same cases hands them over.
+    """
     points = exercise.part_points()
     findings = [_judge_one(exercise, case, seen) for case, seen in zip(cases, observations, strict=True)]
     parts = []
@@ -57,7 +64,7 @@ def judge(
     smallest = _smallest([f for f in findings if f is not None])
     verdict.where, verdict.message, verdict.picture = smallest.where, smallest.message, smallest.picture
     verdict.reread = exercise.reread
-    named = name_misconceptions(exercise, cases, observations, findings)
+    named = name_misconceptions(exercise, cases, observations, findings, predictions)
     if named:
         verdict.misconceptions = [m.name for m in named]
         verdict.message = "\n".join([*(m.message for m in named), smallest.message])
@@ -146,6 +153,7 @@ def name_misconceptions(
     cases: Sequence[Case],
     observations: Sequence[Observation],
     findings: Sequence[Finding | None],
+    known: Sequence[Prediction] | None = None,
 ) -> list[Misconception]:
     """The misconceptions whose predicted evidence is what was seen.
 
@@ -154,7 +162,7 @@ def name_misconceptions(
     evidence, the ones that agree with all of it to the last entry are kept; if that leaves more than one name, none is
     given, since the cases did not tell them apart.
     """
-    probe = probe_for(exercise.id)
+    known = predictions(exercise, cases) if known is None else known
     telling = [i for i, case in enumerate(cases) if exercise.essential(case) is not None]
     wrong = {cases[i]["part"] for i in telling if findings[i] is not None}
     failing = [part.name for part in exercise.parts if part.name in wrong]
@@ -164,17 +172,16 @@ def name_misconceptions(
         for part in failing
     }
     rest = [i for i in telling if cases[i]["part"] not in failing]
-    predictions = [Prediction(exercise, probe, cases, m) for m in exercise.misconceptions]
     explained = {
-        p: [q for q in predictions if q.explains(indices[p], observations) and q.fails(indices[p], findings)]
+        p: [q for q in known if q.explains(indices[p], observations) and q.fails(indices[p], findings)]
         for p in failing
     }
 
     everywhere = [
         q
-        for q in predictions
+        for q in known
         if all(q in explained[p] for p in failing)
-        and all(_judge_one(exercise, cases[i], q.whole(i)) is None for i in rest)
+        and all(q.is_right(i) for i in rest)
     ]
     if failing and everywhere:
         return _agreed(everywhere, [i for p in failing for i in indices[p]], observations)
@@ -192,10 +199,14 @@ class Prediction:
         self.exercise, self.probe, self.cases, self.misconception = exercise, probe, cases, misconception
         self._objects: tuple[Any, ...] | None = None
         self._made: dict[int, Observation] = {}
+        self._right: dict[int, bool] = {}
 
-    def whole(self, i: int) -> Observation:
-        """All the evidence on case `i`, as the judge needs it."""
-        return self._observe(self.cases[i])
+    def is_right(self, i: int) -> bool:
+        """Would the judge find nothing wrong with all its evidence on case `i`?"""
+        if i not in self._right:
+            case = self.cases[i]
+            self._right[i] = _judge_one(self.exercise, case, self._observe(case)) is None
+        return self._right[i]
 
     def observation(self, i: int) -> Observation:
         """The evidence on case `i`, as far as it tells misconceptions apart."""
@@ -215,11 +226,7 @@ class Prediction:
 
     def fails(self, indices: Iterable[int], findings: Sequence[Finding | None]) -> bool:
         """Would the judge mark it down where it marked the answer down? Some parts forgive what others mark."""
-        return all(
-            _judge_one(self.exercise, self.cases[i], self.whole(i)) is not None
-            for i in indices
-            if findings[i] is not None
-        )
+        return all(not self.is_right(i) for i in indices if findings[i] is not None)
 
     def _agrees(self, i: int, seen: Observation, same: Callable[[Case, Any, Any], bool]) -> bool:
         predicted = self.observation(i)
@@ -230,6 +237,12 @@ class Prediction:
             return same(self.cases[i], predicted["value"], seen["value"])
         except Exception:  # evidence of a strange shape: not what was predicted
             return False
+
+
+def predictions(exercise: Exercise, cases: Sequence[Case]) -> list[Prediction]:
+    """What each listed misconception predicts on `cases`; nothing is computed yet."""
+    probe = probe_for(exercise.id)
+    return [Prediction(exercise, probe, cases, m) for m in exercise.misconceptions]
 
 
 def _agreed(

@@ -30,7 +30,7 @@ from autograder import evidence
 from autograder.authoring.source import SOLUTION, Source, SourceCell, read
 from autograder.authoring.stubs import stubbed
 from autograder.exercises import exercises_of
-from autograder.exercises.judging import judge
+from autograder.exercises.judging import judge, predictions
 from autograder.exercises.model import Case, Exercise
 from autograder.grading.mutants import Mutant, mutants
 from autograder.lessons import find
@@ -234,19 +234,26 @@ class Check:
         drawn = [*exercise.worked(), *exercise.cases(random.Random(nonce))]
         self.cases: list[Case] = json.loads(json.dumps(drawn, allow_nan=False))
         self.seconds = SECONDS
+        self.predictions = predictions(exercise, self.cases)
+
+    def _observed(self, objects: Objects) -> str:
+        return evidence.encode(self.exercise.id, observe(probe_for(self.exercise.id), self.cases, objects()))
 
     def evidence(self, objects: Objects) -> str | None:
         """The evidence of an answer; None if it never came."""
-        exercise, cases = self.exercise, self.cases
-
-        def work() -> str:
-            return evidence.encode(exercise.id, observe(probe_for(exercise.id), cases, objects()))
-
-        return in_fork(work, self.seconds)
+        return in_fork(lambda: self._observed(objects), self.seconds)
 
     def verdict(self, objects: Objects, naming: bool = True) -> Verdict | None:
         """The verdict on an answer; None if there was no evidence."""
-        text = self.evidence(objects)
+        return self._judged(self.evidence(objects), naming)
+
+    def verdicts(self, answers: Sequence[Objects]) -> list[Verdict | None]:
+        """The verdicts on answers that leave each other alone: one fork for all, and one for each if that one dies."""
+        together = in_fork(lambda: json.dumps([self._observed(a) for a in answers]), self.seconds * len(answers))
+        found = [self.evidence(a) for a in answers] if together is None else json.loads(together)
+        return [self._judged(text) for text in found]
+
+    def _judged(self, text: str | None, naming: bool = True) -> Verdict | None:
         if text is None:
             return None
         # A mutant need not be named, and naming takes the longest.
@@ -255,7 +262,7 @@ class Check:
             seen = evidence.decode(text, exercise.id, len(self.cases))
         except evidence.EvidenceError:
             return None
-        return judge(exercise, self.cases, seen)
+        return judge(exercise, self.cases, seen, predictions=self.predictions if naming else ())
 
     def passes(self, objects: Objects) -> bool:
         verdict = self.verdict(objects, naming=False)
@@ -303,9 +310,9 @@ class LessonAudit:
         return found
 
     def _right(self, exercise: Exercise, nonce: int, found: Findings) -> None:
-        answers = {"the lesson's solution": self.notebook.objects(exercise)}
-        for label, objects in (answers | dict(self.others.get(exercise.id, {}))).items():
-            verdict = self.check(exercise.id, nonce).verdict(objects)
+        answers = {"the lesson's solution": self.notebook.objects(exercise), **self.others.get(exercise.id, {})}
+        verdicts = self.check(exercise.id, nonce).verdicts(list(answers.values()))
+        for label, verdict in zip(answers, verdicts, strict=True):
             if verdict is not None and verdict.status == PASSED and verdict.score == exercise.points:
                 found.right += nonce == self.nonces[0]
             else:
@@ -328,9 +335,8 @@ class LessonAudit:
             found.stub = found.stub or _told(own)
 
     def _misconceptions(self, exercise: Exercise, nonce: int, found: Findings) -> None:
-        check = self.check(exercise.id, nonce)
-        for misconception in exercise.misconceptions:
-            verdict = check.verdict(misconception.objects)
+        verdicts = self.check(exercise.id, nonce).verdicts([m.objects for m in exercise.misconceptions])
+        for misconception, verdict in zip(exercise.misconceptions, verdicts, strict=True):
             if verdict is not None and verdict.status == PASSED:
                 if not self._seen_elsewhere(exercise, misconception, nonce):
                     found.unseen.append(misconception.name)

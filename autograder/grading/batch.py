@@ -7,7 +7,6 @@ Dask hands out the work: in this process unless a scheduler's address is given. 
 from __future__ import annotations
 
 import contextlib
-import copy
 import errno
 import fcntl
 import gc
@@ -37,7 +36,7 @@ from autograder.grading.kernel import BoxUnavailable, CellJob, CellRun, Kernel, 
 from autograder.grading.nbgrader_steps import Execute
 from autograder.grading.reading import Unreadable, read_file
 from autograder.grading.record import Change, Recorder, stamp_in
-from autograder.grading.repair import lesson_in, repair
+from autograder.grading.repair import clone, lesson_in, repair
 from autograder.lessons import Lesson, find
 
 Progress = Callable[[int, int, str], None]  # done, of, student
@@ -246,13 +245,17 @@ def autograde(
                     recorder.write_folder(submission.student, notebook, submission.folder)
             outcome.graded.append(submission.student)
             if len(outcome.graded) == 1:
-                gc.freeze()  # all libraries are loaded; the collector need not look through them again and again
+                # All libraries are loaded; the collector need not look through them again and again.
+                gc.freeze()
+                gc.set_threshold(50_000, 20, 100)
             progress(len(outcome.graded) + len(outcome.failed), len(todo), submission.student)
 
+        threshold = gc.get_threshold()
         try:
             _bounded(todo, begin, finish, outcome, ahead=4 * max(workers, 1))
         finally:
             gc.unfreeze()
+            gc.set_threshold(*threshold)
     return outcome
 
 
@@ -451,7 +454,7 @@ def _prepare(
         flags += repaired.flags
     except (Unreadable, OSError) as error:
         reason = str(error) if isinstance(error, Unreadable) else f"the file could not be read ({error.strerror})"
-        notebook, flags = copy.deepcopy(like), [f"no notebook was handed in: {reason}"]
+        notebook, flags = clone(like), [f"no notebook was handed in: {reason}"]
     notebook.metadata["autograder"] = {"flags": flags, "digest": submission.digest}
     submission.notebook = notebook
     submission.jobs = marking.jobs(notebook, like, lesson.name, _seed(secret, submission, lesson))

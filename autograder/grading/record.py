@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
-import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbgrader.api import (
     Assignment,
@@ -17,7 +18,6 @@ from nbgrader.api import (
     Gradebook,
     MissingEntry,
     Notebook,
-    SourceCell,
     Student,
     SubmittedAssignment,
     SubmittedNotebook,
@@ -40,6 +40,35 @@ class Change:
     after: float | None
 
 
+@dataclass(frozen=True)
+class _Source:
+    """A cell as the gradebook knows it."""
+
+    checksum: str
+    locked: bool
+    source: str
+
+
+@dataclass(frozen=True)
+class _Master:
+    """A notebook of the lesson in the gradebook: its id, and its cells' names by id, graded and commented ones."""
+
+    id: str
+    graded: dict[str, str]
+    commented: dict[str, str]
+
+    @classmethod
+    def of(cls, notebook: Notebook) -> _Master:
+        def names(*groups: Iterable[Any]) -> dict[str, str]:
+            return {cell.id: cell.name for group in groups for cell in group}
+
+        return cls(
+            notebook.id,
+            names(notebook.grade_cells, notebook.task_cells),
+            names(notebook.solution_cells, notebook.task_cells),
+        )
+
+
 class Recorder:
     """Writes marks of one lesson. One session, one commit a submission; manual marks are kept.
 
@@ -55,10 +84,14 @@ class Recorder:
         )
         self.gradebook = Gradebook(self.directory.db_url, self.directory.course_id)
         self.db = self.gradebook.db
-        self.assignment: Assignment = self.gradebook.find_assignment(lesson.name)
-        self.master: Notebook = self.gradebook.find_notebook(lesson.notebook, lesson.name)
-        self.sources: dict[str, SourceCell] = {cell.name: cell for cell in self.master.source_cells}
-        self.worth: dict[str, float] = {cell.name: float(cell.max_score) for cell in self.master.grade_cells}
+        # As plain data: after each commit the session would read every one of these rows again.
+        assignment: Assignment = self.gradebook.find_assignment(lesson.name)
+        self.assignment_id: str = assignment.id
+        self.masters = [_Master.of(notebook) for notebook in assignment.notebooks]
+        notebook: Notebook = self.gradebook.find_notebook(lesson.notebook, lesson.name)
+        self.master = _Master.of(notebook)
+        self.sources = {c.name: _Source(c.checksum, c.locked, c.source) for c in notebook.source_cells}
+        self.worth: dict[str, float] = {cell.name: float(cell.max_score) for cell in notebook.grade_cells}
 
     def close(self) -> None:
         self.gradebook.close()
@@ -117,18 +150,18 @@ class Recorder:
             self.db.add(Student(id=student))
         found: SubmittedAssignment | None = (
             self.db.query(SubmittedAssignment)
-            .filter_by(assignment_id=self.assignment.id, student_id=student)
+            .filter_by(assignment_id=self.assignment_id, student_id=student)
             .one_or_none()
         )
         if found is None:
             with self.db.no_autoflush:
-                found = SubmittedAssignment(assignment=self.assignment, student_id=student, timestamp=timestamp)
-                for master in self.assignment.notebooks:
-                    submitted = SubmittedNotebook(notebook=master, assignment=found)
-                    for cell in [*master.grade_cells, *master.task_cells]:
-                        Grade(cell_id=cell.id, notebook=submitted)
-                    for cell in [*master.solution_cells, *master.task_cells]:
-                        Comment(cell_id=cell.id, notebook=submitted)
+                found = SubmittedAssignment(assignment_id=self.assignment_id, student_id=student, timestamp=timestamp)
+                for master in self.masters:
+                    submitted = SubmittedNotebook(notebook_id=master.id, assignment=found)
+                    for cell_id in master.graded:
+                        Grade(cell_id=cell_id, notebook=submitted)
+                    for cell_id in master.commented:
+                        Comment(cell_id=cell_id, notebook=submitted)
             self.db.add(found)
             self.db.flush()
         elif timestamp is not None:
@@ -137,10 +170,8 @@ class Recorder:
 
     def _marks(self, submitted: SubmittedNotebook, notebook: NotebookNode) -> None:
         """As nbgrader's SaveAutoGrades does it, and the step SaveGrades beside it."""
-        master = self.master
-        names = {cell.id: cell.name for cell in (*master.grade_cells, *master.solution_cells, *master.task_cells)}
-        grades: Mapping[str, Grade] = {names[grade.cell_id]: grade for grade in submitted.grades}
-        comments: Mapping[str, Comment] = {names[comment.cell_id]: comment for comment in submitted.comments}
+        grades: dict[str, Grade] = {self.master.graded[grade.cell_id]: grade for grade in submitted.grades}
+        comments: dict[str, Comment] = {self.master.commented[c.cell_id]: c for c in submitted.comments}
         for cell in notebook.cells:
             if is_grade(cell):
                 grade = grades[cell.metadata.nbgrader["grade_id"]]
@@ -178,7 +209,8 @@ class Recorder:
             beside = _small_text(submitted / name)
             if beside is not None:
                 _replace(folder / name, beside.read_text(errors="replace"))
-        _replace(folder / f"{self.lesson.notebook}.ipynb", nbformat.v4.writes_json(notebook) + "\n")
+        # In one line: laying it out for people, whom nothing brings here, takes ten times as long.
+        _replace(folder / f"{self.lesson.notebook}.ipynb", json.dumps(notebook, ensure_ascii=False) + "\n")
 
     def autograded(self, student: str) -> Path:
         folder = Path(self.directory.format_path(self.directory.autograded_directory, student, self.lesson.name))

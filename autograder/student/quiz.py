@@ -215,9 +215,7 @@ def _markdown() -> tuple[Callable[[str], str], Callable[[str], str]]:
                 if match["code"]:
                     return match["code"]
                 latex, display = (match["block"], "block") if match["block"] else (match["line"], "inline")
-                formulas.append(
-                    _SIGN.sub(r'\1<mo form="prefix">&#x02212;</mo>', convert(latex.strip(), display=display))
-                )
+                formulas.append(_spaced(convert(latex.strip(), display=display)))
                 return f"\ue000{len(formulas) - 1}\ue001"
 
             held = _MATH.sub(hold, text)
@@ -226,6 +224,13 @@ def _markdown() -> tuple[Callable[[str], str], Callable[[str], str]]:
         return run
 
     return math_kept(markdown.renderInline), math_kept(markdown.render)
+
+
+def _spaced(mathml: str) -> str:
+    """MathML with the spaces that TeX would set: none after a sign or round a slash, a thin one after tanh and log."""
+    for pattern, replacement in _SPACES:
+        mathml = pattern.sub(replacement, mathml)
+    return mathml
 
 
 _WORDS = (
@@ -238,6 +243,13 @@ _WORDS = (
     (r"\\(\w+)", r" \1 "),
     (r"[{}]", " "),
 )
-# A minus after another operator, a comma or an opening bracket is a sign: no space after it.
-_SIGN = re.compile(r"(<mo[^>]*>(?!&#x00029;|&#x0005D;|&#x0007C;|[)\]!|])[^<]*</mo>)<mo>&#x02212;</mo>")
+_SPACES = (
+    # A minus after another operator, a comma or an opening bracket is a sign.
+    (re.compile(r"(<mo[^>]*>(?!&#x00029;|&#x0005D;|&#x0007C;|[)\]!|])[^<]*</mo>)<mo>&#x02212;</mo>"),
+     r'\1<mo form="prefix">&#x02212;</mo>'),
+    (re.compile(r"<mo>(∂|&#x02202;)</mo>"), r"<mi>\1</mi>"),
+    (re.compile(r"<mo>(/|&#x0002F;)</mo>"), r'<mo lspace="0.06em" rspace="0.06em">\1</mo>'),
+    (re.compile(r"(<m[io]>(?:tanh|cosh|sinh|exp|log|ln|max|min|sin|cos)</m[io]>)(?=<m[infrs])"),
+     r'\1<mspace width="0.167em"/>'),
+)  # fmt: skip
 _MATH = re.compile(r"(?P<code>```.*?```|`[^`\n]*`|\\\$)|\$\$(?P<block>.+?)\$\$|\$(?P<line>[^$\n]+?)\$", re.DOTALL)

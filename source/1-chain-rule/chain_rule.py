@@ -11,9 +11,9 @@
 # - check a derivative with a witness that knows no calculus, and say how far to trust it;
 # - say what such a check cannot see.
 #
-# **Time.** About 75 minutes for the core. The exercise marked ★ lies beyond it.
+# **Time.** About 75 minutes for the core; an hour of it goes to the exercises. The exercise marked ★ lies beyond it, and so do the written question and the quiz at the end.
 #
-# **Before this.** Python: functions, lists, dictionaries, a little NumPy. Calculus: what a derivative is, and that the slope of $x^2$ is $2x$.
+# **Before this.** Python: functions, lists, dictionaries, a little NumPy. Calculus: what a derivative is, that the slope of $x^2$ is $2x$, and what $e^x$ and $\log x$ are. Everything else is explained where it first appears.
 #
 # **Where this sits.** The course ends with a language model that you train yourself. Training asks one question again and again: how would the loss move if this weight were a little larger? This lesson answers it for any computation. Lessons 2 and 3 make the answer fast, lesson 4 carries it over to a network, and lesson 5 trains one.
 
@@ -105,7 +105,7 @@ first = {
     "b": Node("input"),
     "u": Node("*", ("a", "b")),
     "v": Node("+", ("u", "a")),
-    # add a step of your own here, say  "w": Node("tanh", ("b",)),
+    # add a step of your own here, say  "w": Node("*", ("v", "b")),
 }
 show_data_graph(first, {"a": 2.0, "b": -1.0})
 
@@ -229,6 +229,11 @@ grade("1.1", affine_then_square)
 # Did you type in 14 and 42? Those belong to $x = 2$. Which of the five numbers change when $x$ changes?
 #
 # </details>
+# <details><summary>The check says that my function returned None</summary>
+#
+# `print` shows a value on the screen. `return` hands it back to whoever called the function, here the check. Does yours end in `return`?
+#
+# </details>
 # <details><summary>The check says NotImplementedError</summary>
 #
 # The line `raise NotImplementedError(...)` is still there. Delete it, write your code in its place, and run that cell before the check.
@@ -243,13 +248,13 @@ grade("1.1", affine_then_square)
 # %% [markdown]
 # ## A gradient is not a step
 #
-# What are derivatives for? Here is the smallest model there is. It predicts $z = w\,x$. The right answer is $y$, and the [loss](../glossary.ipynb#loss) $L = (z - y)^2$ says how wrong the prediction is. Only $w$ may be changed; it is the [parameter](../glossary.ipynb#parameter).
+# What are derivatives for? Here is the smallest model there is. (The letters begin anew: $y$ is no longer a step of the graph.) It predicts $z = w\,x$. The right answer is $y$, and the [loss](../glossary.ipynb#loss) $L = (z - y)^2$ says how wrong the prediction is. Only $w$ may be changed; it is the [parameter](../glossary.ipynb#parameter).
 #
 # Take $w = 1$, $x = 2$, $y = 6$. Forward: $z = 2$ and $L = 16$. Local derivatives: $dL/dz = 2(z - y) = -8$ and $dz/dw = x = 2$. Along the path multiply:
 #
 # $$\frac{dL}{dw} = -8\cdot 2 = -16.$$
 #
-# This is the [gradient](../glossary.ipynb#gradient). It says: raise $w$ a little, and the loss falls 16 times as fast. **It changes nothing.** Changing $w$ is a second, separate act, and it needs a decision: how far? [Gradient descent](../glossary.ipynb#gradient-descent) decides
+# This is the [gradient](../glossary.ipynb#gradient). It says: raise $w$ a little, and the loss falls 16 times as far. (With many parameters, the gradient is the list of all these derivatives, one for each.) **It changes nothing.** Changing $w$ is a second, separate act, and it needs a decision: how far? [Gradient descent](../glossary.ipynb#gradient-descent) decides
 #
 # $$w_{\text{new}} = w - \eta\cdot\frac{dL}{dw}$$
 #
@@ -369,6 +374,8 @@ grade("1.2", squared_error_step)
 # From here on we work with graphs as programs do. Here is the running example of the whole course, $L = (ab + a)\cdot\tanh b$:
 #
 # $$u = a\cdot b,\qquad v = u + a,\qquad w = \tanh b,\qquad L = v\cdot w.$$
+#
+# ($\tanh$ is a curve in the shape of an S. It turns any number into one between $-1$ and 1: $\tanh 0 = 0$, $\tanh(-1) = -0.761594\ldots$, and $\tanh 5$ is nearly 1. In Python: `math.tanh`.)
 #
 # Some words. If there is an edge $u \to v$, then $u$ is a [parent](../glossary.ipynb#parent) of $v$ and $v$ a [child](../glossary.ipynb#child) of $u$. A node without parents is a [source](../glossary.ipynb#source), one without children a [sink](../glossary.ipynb#sink). A node with several children has [fan-out](../glossary.ipynb#fan-out). A node has one [slot](../glossary.ipynb#slot) for each thing that goes into it; in $a\cdot a$ the node $a$ fills two slots, and two edges lead from it.
 #
@@ -620,7 +627,7 @@ grade("1.4", local_derivatives)
 #
 # - `graph`: a `dict` from names to `Node`s, in any order; a node has `op`, `parents` and `n`. `inputs`: a `dict` with the value of every input.
 # - Returns a `dict` with the value of **every** node of the graph, inputs included, used or not.
-# - You have `compute(op, inputs, n)`, which carries out one operation, and your `topological_order`.
+# - You have `compute(op, inputs, n)`, which carries out one operation, and your `topological_order`, which takes `{name: node.parents for name, node in graph.items()}`.
 # - No errors to raise.
 #
 # Example: `forward_pass(running, {"a": 2.0, "b": -1.0})` holds $u = -2$, $v = 0$, $w = -0.761594$, $L = 0$, and $a$ and $b$ as given.
@@ -647,7 +654,7 @@ grade("1.5", forward_pass)
 # %% [markdown] tags=["hints"]
 # <details><summary>I have not finished 1.3</summary>
 #
-# Borrow Python's: `from graphlib import TopologicalSorter`, then `list(TopologicalSorter(parents).static_order())` gives an order. Here `parents` is `{name: node.parents for name, node in graph.items()}`.
+# Borrow Python's: `from graphlib import TopologicalSorter`, then `list(TopologicalSorter(parents).static_order())` gives an order.
 #
 # </details>
 # <details><summary>KeyError: 'u'</summary>
@@ -684,7 +691,7 @@ with when_ready("1.3", "1.5"):
 # %% [markdown]
 # ## Across paths, add
 #
-# How fast does $L$ move when $a$ is nudged? $a$ has fan-out: there are two [paths](../glossary.ipynb#directed-path) from $a$ to $L$. Multiply along each, then add. At $(1.5, -0.7)$, with $w = -0.604368$:
+# How fast does $L$ move when $a$ is nudged, while $b$ stays? That is $\partial L/\partial a$; the round ∂ says that there are other inputs, which are left alone. $a$ has fan-out: there are two [paths](../glossary.ipynb#directed-path) from $a$ to $L$. Multiply along each, then add. At $(1.5, -0.7)$, with $w = -0.604368$:
 #
 # | path | product of local derivatives | |
 # |---|---|---|
@@ -797,13 +804,13 @@ grade("1.6", sum_over_paths)
 # %% [markdown]
 # ## The identity path
 #
-# A pattern from modern networks, read off the graph. A [residual connection](../glossary.ipynb#residual-connection) computes $y = x + S(x)$, where $S$ is some layer. From $x$ to $y$ there are two ways: one straight into the sum, with local derivative 1, and one through $S$. So
+# A pattern from modern networks, read off the graph. A network is a stack of layers, functions $S$ with parameters of their own. Let ten of them follow one another, each with slope 0.1. Along that path the derivative is $0.1^{10} = 0.0000000001$: nothing of a nudge arrives.
+#
+# A [residual connection](../glossary.ipynb#residual-connection) adds the layer to its own input: $y = x + S(x)$. Now two ways lead from $x$ to $y$. One goes straight into the sum, with local derivative 1; it is called the [identity path](../glossary.ipynb#identity-path). The other goes through $S$, with 0.1. Together 1.1, and after ten layers $1.1^{10} \approx 2.59$. In general
 #
 # $$\frac{dy}{dx} = 1 + S'(x).$$
 #
-# However small $S'(x)$ may be, the [identity path](../glossary.ipynb#identity-path) brings its 1. That keeps derivatives alive in deep stacks; without it, a layer with slope 0.001 would shrink everything a thousandfold.
-#
-# One often reads that it therefore *guarantees* a derivative. What does the formula say for $S(x) = -x$?
+# However small $S'(x)$ may be, the identity path brings its 1. One often reads that it therefore *guarantees* a derivative. What does the formula say for $S(x) = -x$?
 
 # %%
 residual = {
@@ -811,6 +818,7 @@ residual = {
     "S(x) = -x": {"x": Node("input"), "s": Node("neg", ("x",)), "y": Node("+", ("x", "s"))},
 }
 
+print(f"ten layers of slope 0.1: {0.1**10:.10f} by the layers alone, {1.1**10:.2f} with the identity path")
 with when_ready("1.3", "1.4", "1.5", "1.6"):
     for name, graph in residual.items():
         values = forward_pass(graph, {"x": 0.5, "c": 0.001})
@@ -892,15 +900,17 @@ print("round 2 in full:", "((x * x + a) * (x * x + a) + a)")
 # %% [markdown]
 # ## A witness that knows no calculus
 #
-# How do you know that a derivative is right? Ask somebody who knows nothing of your rules. Run the program twice and see:
+# How do you know that a derivative is right? Ask somebody who knows nothing of your rules. Run the program twice and see.
+#
+# Take the loss of exercise 1.2 as a function of $w$: $f(w) = (2w - 6)^2$. At $w = 1$ the derivative is $-16$. Run $f$ there, and once more a little to the right, at 1.1:
+#
+# $$\frac{f(1.1) - f(1)}{0.1} = \frac{14.44 - 16}{0.1} = -15.6.$$
+#
+# Not bad. The nudge of 0.1 is called $h$. One can look to one side, as here, or to both:
 #
 # $$\text{one-sided:}\quad \frac{f(x + h) - f(x)}{h}\qquad\qquad \text{central:}\quad \frac{f(x + h) - f(x - h)}{2h}$$
 #
 # These are [finite differences](../glossary.ipynb#finite-differences). They use nothing but values of $f$, so they cannot share a mistake with your calculus.
-#
-# Take the loss of exercise 1.2 as a function of $w$: $f(w) = (2w - 6)^2$. At $w = 1$ the derivative is $-16$. With $h = 0.1$ the one-sided quotient is
-#
-# $$\frac{f(1.1) - f(1)}{0.1} = \frac{14.44 - 16}{0.1} = -15.6.$$
 
 # %% tags=["quiz"]
 quiz("1.predict-central", r"""
@@ -1012,6 +1022,11 @@ grade("1.7", central_difference, numerical_gradient, relative_error)
 # Is the entry that you moved put back before you move the next one? Fresh copies for each entry are the safest way.
 #
 # </details>
+# <details><summary>My gradient is one number, or all its entries are the same</summary>
+#
+# `theta + h` moves all entries at once. One entry moves at a time, and the others stay where they are.
+#
+# </details>
 # <details><summary>How do I loop over an array of any shape?</summary>
 #
 # `for i in np.ndindex(theta.shape):` runs through all index tuples, and `theta[i]` is then one entry.
@@ -1031,13 +1046,7 @@ grade("1.7", central_difference, numerical_gradient, relative_error)
 # %% [markdown]
 # ## Too large, too small
 #
-# Should $h$ not be as small as possible? Two errors pull in opposite directions.
-#
-# **[Truncation](../glossary.ipynb#truncation-error).** $f$ is no straight line between the two points. The one-sided error is about $\frac h2 f''(x)$: ten times smaller $h$, ten times smaller error. Centrally the bend cancels and about $\frac{h^2}6 f'''(x)$ remains: ten times smaller $h$, a hundred times smaller error.
-#
-# **[Rounding](../glossary.ipynb#rounding-error).** A float64 has about 16 digits. $f(x + h)$ and $f(x - h)$ are almost equal, so their first digits cancel when they are subtracted, and only a few are left. Then these are divided by a tiny number. That error is about $\varepsilon\,|f(x)|/h$ with $\varepsilon \approx 2\cdot 10^{-16}$: ten times smaller $h$, ten times *larger* error.
-#
-# The function to try is $e^x$ at $x = 1$, whose derivative we know: $e = 2.718281828\ldots$
+# Should $h$ not be as small as possible? Try it with a function whose derivative we know: $e^x$ at $x = 1$, with the derivative $e = 2.718281828\ldots$
 
 # %%
 for h in (1e-1, 1e-5, 1e-9, 1e-13):
@@ -1049,7 +1058,11 @@ x, h = np.float32(2.0), np.float32(1e-7)  # the same disease, in numbers with 7 
 print("x**3 at 2 in float32 with h = 1e-7:", round(float(((x + h) ** 3 - (x - h) ** 3) / (2 * h)), 2), "(right: 12)")
 
 # %% [markdown]
-# *Count the correct digits in each line.*
+# *Count the correct digits in each line: more at first, then fewer.* Two errors pull in opposite directions.
+#
+# **[Truncation](../glossary.ipynb#truncation-error).** $f$ is no straight line between the two points. With $h = 0.1$ the central difference is off by 0.004533, and with $h = 0.01$ by a hundredth of that. In general about $\frac{h^2}6 f'''(x)$ is left, for the bend cancels. It does not cancel one-sided: there the error is about $\frac h2 f''(x)$, and with ten times smaller $h$ only ten times smaller.
+#
+# **[Rounding](../glossary.ipynb#rounding-error).** A float64 has about 16 digits. With $h = 10^{-13}$ the two values of $f$ agree in the first 12 or 13, which cancel when they are subtracted. Three or four are left, and are divided by a tiny number. That error is about $\varepsilon\,|f(x)|/h$ with $\varepsilon \approx 2\cdot 10^{-16}$: ten times smaller $h$, ten times *larger* error.
 
 # %% tags=["quiz"]
 quiz("1.predict-h", r"""
@@ -1140,7 +1153,7 @@ with when_ready("1.8"):
 # %% [markdown]
 # ## The reunion table
 #
-# The course keeps one table. Each lesson adds its rows: the two derivatives of the running example at $(1.5, -0.7)$, reached in ever other ways. You have two ways by now.
+# The course keeps one table, in which all its methods meet. A row is a method; it holds the two derivatives of the running example at $(1.5, -0.7)$. Each lesson adds its rows, and you have two by now.
 
 # %%
 def expression(x):
@@ -1239,7 +1252,7 @@ grade("1.9", wrong_tanh_rule, exposing_point)
 # %% [markdown]
 # ## The right derivative of the wrong loss
 #
-# One thing no gradient check can see, at no point. Three examples with prediction $w\,x$; the third is *padding*, filler that should not count. Somebody forgot the mask.
+# One thing no gradient check can see, at any point. Texts differ in length; to give them one length, short ones are filled up with *padding*, filler that should not count. A *mask*, a list of ones and zeros, says what counts. Below are three examples with prediction $w\,x$. The third is filler, and somebody forgot the mask.
 
 # %%
 xs, ys = np.array([2.0, 1.0, 1.0]), np.array([6.0, 2.0, 0.0])
@@ -1263,7 +1276,9 @@ print(f"finite difference of the same:    {shown(difference)}   perfect agreemen
 print(f"gradient of the loss as meant:    {shown(gradient_meant)}")
 
 # %% [markdown]
-# *The check compares two derivatives of the same function. Whether this is the function that you should minimize is a question it was never asked.*
+# *The check compares two derivatives of the same function. Whether this is the function that you should minimize is a question it was never asked.* Now change the filler, `ys[2]`, and run again. Which of the three numbers should not have moved?
+#
+# A forgotten mask is one of a kind. A term that was left out of the loss is left out of both derivatives. So is a path that was cut, because a number that depends on $w$ had been computed beforehand and went in as a constant.
 
 # %% [markdown]
 # ## In your own words
@@ -1400,16 +1415,17 @@ quiz("1.quiz", r"""
 # %% [markdown]
 # ## Going further
 #
-# - Olah: *Calculus on Computational Graphs: Backpropagation* (2015). An essay with pictures; how to escape from too many paths, in ten minutes.
-# - Baydin, Pearlmutter, Radul, Siskind: *Automatic Differentiation in Machine Learning: a Survey* (2018). Section 2 sets automatic differentiation beside differences and formulas, as this lesson did.
+# - Olah: [*Calculus on Computational Graphs: Backpropagation*](https://colah.github.io/posts/2015-08-Backprop/) (2015). An essay with pictures; how to escape from too many paths, in ten minutes.
+# - Baydin, Pearlmutter, Radul, Siskind: [*Automatic Differentiation in Machine Learning: a Survey*](https://arxiv.org/abs/1502.05767) (2018). Section 2 sets automatic differentiation beside differences and formulas, as this lesson did.
 # - Griewank, Walther: *Evaluating Derivatives* (2nd edition, 2008). The book: evaluation procedures as graphs, from the first chapter on.
-# - PyTorch: *Autograd mechanics*. How a library records the graph that you typed in by hand here.
-#
-# More on the [resources page](../resources.ipynb); every term is in the [glossary](../glossary.ipynb).
+# - PyTorch: [*Autograd mechanics*](https://docs.pytorch.org/docs/stable/notes/autograd.html). How a library records the graph that you typed in by hand here.
+
+# %% [markdown] tags=["self-study"]
+# More on the [resources page](../resources.ipynb). Every term is in the [glossary](../glossary.ipynb); look up those that felt slippery.
 
 # %% [markdown]
 # ## Not landing?
 #
-# Go back to the primary source: for this lesson Olah's essay, or the second section of the survey. A lesson compresses, and compression is where understanding leaks. Look up the terms that felt slippery in the [glossary](../glossary.ipynb).
+# Go back to the primary source: for this lesson Olah's essay, or the second section of the survey. A lesson compresses, and compression is where understanding leaks.
 #
 # And if it is the lesson that is unclear, not the matter: that is a defect. Please open an issue and say where you stopped.

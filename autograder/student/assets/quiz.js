@@ -1,5 +1,6 @@
 // Brings the quizzes of a page to life. What is right and why is decoded here; nothing is stored and nothing is sent.
 (() => {
+  const onKey = new WeakMap(); // what a key does in an input
   const decode = text => JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(text), c => c.charCodeAt(0))));
 
   function question(field, answers) {
@@ -56,9 +57,9 @@
     // give it away): Enter or the button answers. Where several may hold, the whole set is answered by the button.
     let byArrow = false;
     inputs.forEach(input => {
-      input.addEventListener("keydown", event => {
-        byArrow = event.key.startsWith("Arrow");
-        if (event.key === "Enter") judge();
+      onKey.set(input, key => {
+        byArrow = key.startsWith("Arrow");
+        if (key === "Enter") judge();
       });
       input.addEventListener("pointerdown", () => (byArrow = false));
       input.addEventListener("change", () => {
@@ -77,12 +78,15 @@
     });
   }
 
-  // Keys typed into a quiz are the quiz's: a notebook would take them as commands.
-  const keep = event => event.stopPropagation();
-
   for (const quiz of document.querySelectorAll(".bp-quiz:not([data-ready])")) {
     quiz.dataset.ready = "";
-    quiz.addEventListener("keydown", keep);
+    // A notebook would take these keys as commands, and Notebook 7 does so before they come down to this element.
+    const keep = event => {
+      if (!quiz.contains(event.target)) return;
+      event.stopPropagation();
+      if (!event.ctrlKey && !event.metaKey && !event.altKey) onKey.get(event.target)?.(event.key);
+    };
+    window.addEventListener("keydown", keep, true);
     const answers = decode(quiz.dataset.answers);
     quiz.querySelectorAll("fieldset").forEach((field, i) => question(field, answers[i]));
   }
