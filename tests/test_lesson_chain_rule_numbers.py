@@ -63,7 +63,7 @@ RECOMPUTED: dict[str, float] = {
 
 
 def test_every_long_number_in_the_text_is_one_that_was_recomputed(source: Source) -> None:
-    found = set(re.findall(r"\d+\.\d{4,}", text_of(source)))
+    found = set(re.findall(r"\d+\.\d{4,}", text_of(source))) - {"1502.05767"}  # a paper's number
     assert len(found) > 12
     for number in found:
         digits = len(number.split(".")[1])

@@ -121,6 +121,21 @@ def test_the_slope_along_a_direction(lesson: Run) -> None:
     assert re.match(r"\(-?0\.0, 3\.0463766", said)
 
 
+def test_a_flat_place_of_tanh(source: Source, lesson: Run) -> None:
+    t, slope = math.tanh(2.0), 1 - math.tanh(2.0) ** 2
+    text = plain("\n".join(cell.source for cell in source.cells if cell.kind == "markdown"))
+    assert f"2 = {t:.3f}. There" in text and f"1 - t^2 = {slope:.3f}. So" in text
+    assert f"0.4 = {0.4 * slope:.3f}: the result is {t:.3f} + {0.4 * slope:.3f}" in text
+    assert f"2.0 + 0.4ε   becomes    {t:.3f} + {0.4 * slope:.3f}ε" in lesson.said_by("incoming = 0.4")
+
+
+def test_two_outputs_along_one_direction(lesson: Run) -> None:
+    at, along = (torch.tensor(x, dtype=torch.float64) for x in ([2.0, 3.0], [1.0, -1.0]))
+    _, moves = torch.autograd.functional.jvp(lambda x: torch.stack([x[0] * x[1], x[0] + x[1]]), at, along)
+    assert moves.tolist() == [1, 0]
+    assert "the two outputs above: Dual(6, 1) Dual(5, 0)\n" in lesson.said_by("the two outputs above")
+
+
 def test_the_rectangle(lesson: Run) -> None:
     said = lesson.said_by("two strips: ")
     moved, strips, corner = (float(line.split()[-1]) for line in said.strip().split("\n"))

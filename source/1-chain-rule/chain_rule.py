@@ -11,11 +11,11 @@
 # - check a derivative with a witness that knows no calculus, and say how far to trust it;
 # - say what such a check cannot see.
 #
-# **Time.** About 75 minutes for the core; an hour of it goes to the exercises. The exercise marked ★ lies beyond it, and so do the written question and the quiz at the end.
+# **Time.** About 75 minutes for the core, an hour of it for the exercises. What is marked ★ lies beyond it, and so do the written question and the quiz at the end.
 #
-# **Before this.** Python: functions, lists, dictionaries, a little NumPy. Calculus: what a derivative is, that the slope of $x^2$ is $2x$, and what $e^x$ and $\log x$ are. Everything else is explained where it first appears.
+# **Before this.** Python: functions, lists, dictionaries, a little NumPy. Calculus: what a derivative is, that the slope of $x^2$ is $2x$, and what $e^x$ and $\log x$ are.
 #
-# **Where this sits.** The course ends with a language model that you train yourself. Training asks one question again and again: how would the loss move if this weight were a little larger? This lesson answers it for any computation. Lessons 2 and 3 make the answer fast, lesson 4 carries it over to a network, and lesson 5 trains one.
+# **Where this sits.** The course ends with a language model that you train yourself. Training asks one question again and again: how would the loss move if this weight were a little larger? This lesson answers it for any computation. Lessons 2 and 3 make the answer fast, lessons 4 and 5 use it on a network.
 
 # %%
 import math

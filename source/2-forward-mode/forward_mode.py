@@ -11,9 +11,9 @@
 # - say what forward mode costs, when it is the right tool, and when it is not;
 # - say how it differs from finite differences and from formulas.
 #
-# **Time.** About 75 minutes for the core. Exercises marked ★ lie beyond it; skip them freely.
+# **Time.** About 75 minutes for the core; an hour of it goes to the exercises. What is marked ★ lies beyond it, skip it freely. So do the written question and the quiz at the end.
 #
-# **Before this.** Lesson 1 (the chain rule as a sum over paths). What it built is given below, so you need no other notebook.
+# **Before this.** Lesson 1 (the chain rule as a sum over paths). What it built is given below, so you need no other notebook. You will use a Python class, and need not write one.
 #
 # **Where this sits.** The course ends with a language model that you train yourself. One step of training needs the derivative of one number, the loss, with respect to every weight. Lesson 1 got there by walking all paths, of which there are too many. This lesson needs no paths: one pass for each weight will do. That is exact, it is simple, and for a program with few inputs it is all you will ever need. For a model with 15,697 weights it is still 15,697 passes a step. Lesson 3 turns the direction round.
 
@@ -308,7 +308,7 @@ compare_tangents(mine)
 # - **One visit an edge**: each tangent is computed once and used again wherever it is needed.
 # - No errors to raise.
 #
-# You have `topological_order(parents)`, which lists parents before children, and `local_derivatives(op, inputs, output, n)`, which returns one number for each slot (for an input: none).
+# You have `topological_order(parents)`, which lists parents before children; it takes `{name: node.parents for name, node in graph.items()}`. And you have `local_derivatives(op, inputs, output, n)`, which returns one number for each slot (for an input: none).
 #
 # Example: on the running example at $(2, -1)$ the seed `{"b": 1.0}` gives 2, 2, 0.419974 and −1.523188 for `"u"`, `"v"`, `"w"`, `"L"`. On `{"x": Node("input"), "y": Node("*", ("x", "x"))}` at $x = 3$ the seed `{"x": 1.0}` gives 6 for `"y"`: two slots, 3 from each.
 
@@ -339,7 +339,7 @@ grade("2.0", tangent_pass)
 # %% [markdown] tags=["hints"]
 # <details><summary>KeyError: a tangent that I need is not there yet</summary>
 #
-# The nodes of `graph` stand in any order, so a node's turn may come before its parents'. In which order must they be visited?
+# Look at the name in the message. Is it a node that is computed? The nodes of `graph` stand in any order, so a node's turn may come before its parents'. In which order must they be visited? Is it an input? Then the seed does not name it: what is its tangent?
 #
 # </details>
 # <details><summary>For y = x · x I get 3 instead of 6</summary>
@@ -395,7 +395,9 @@ with when_ready("2.0"):
 #
 # $$\dot L = 3\cdot 0 + (-2)\cdot(-1.523188\ldots) = 3.046376\ldots$$
 #
-# This is the dot product of the direction $r$ with the gradient, the [directional derivative](../glossary.ipynb#directional-derivative) $r\cdot\nabla L$: the slope of $L$ when you walk through the point along $r$. It took one pass, not two, and the gradient itself was never computed.
+# Each derivative is multiplied by how fast its input moves, and the products are added. The list of the derivatives is the [gradient](../glossary.ipynb#gradient), here $(0, -1.523188\ldots)$; it is written $\nabla L$. Such a sum of products is a dot product, and with $r = (3, -2)$ the line above reads $\dot L = r\cdot\nabla L$.
+#
+# It is the [directional derivative](../glossary.ipynb#directional-derivative): the slope of $L$ when you walk through the point along $r$. It took one pass, not two, and the gradient itself was never computed.
 
 # %% tags=["quiz"]
 quiz("2.predict-direction", r"""
@@ -466,7 +468,7 @@ if not quiet():
 # %% [markdown]
 # *The two strips are **added**. The corner shrinks with the square of the nudge: make both nudges ten times smaller, and the strips become ten times smaller, the corner a hundred times.*
 #
-# Here is the class. It is given, and folded, because there is nothing to fill in: every operator turns plain numbers into Duals (a constant does not move, so its tangent is 0) and then calls **a function that you will write**.
+# Here is the class. It is given, and folded, because there is nothing to fill in. Where Python meets `x * y` and `x` is a Dual, it calls a method of that class. Each such method turns plain numbers into Duals (a constant does not move, so its tangent is 0) and then calls **a function that you will write**.
 #
 # | you write | Python calls |
 # |---|---|
@@ -558,7 +560,7 @@ quiz("2.predict-constant", r"""
 #
 # Write **`dual_add(r, s)`, `dual_sub(r, s)`, `dual_neg(r)`, `dual_mul(r, s)`, `dual_div(r, s)`** and **`dual_pow(r, n)`**.
 #
-# - `r`, `s`: Duals, possibly the *same* Dual twice, with any tangents. `n`: a plain int or float.
+# - `r`, `s`: Duals, possibly the *same* Dual twice, with any tangents. `n`: a plain int or float; 0 and negative numbers too.
 # - Each returns a new Dual and leaves `r` and `s` as they are.
 # - Errors: leave them to Python. Dividing by a value of 0 raises ZeroDivisionError by itself.
 #
@@ -670,7 +672,7 @@ with when_ready("2.1"):
 # %% [markdown]
 # ## A function stretches the tangent
 #
-# What does $\tanh$ do to $x + \dot x\,\varepsilon$? The value becomes $t = \tanh x$. Near $x$ the function is a straight line with slope $1 - t^2$, so a small move is stretched, or squeezed, by that factor:
+# What does $\tanh$ do to $2 + 0.4\,\varepsilon$? The value becomes $t = \tanh 2 = 0.964$. There the curve is nearly flat, with slope $1 - t^2 = 0.071$. So a move that comes in at rate 0.4 goes out at rate $0.071\cdot 0.4 = 0.028$: the result is $0.964 + 0.028\,\varepsilon$. In general
 #
 # $$\tanh(x + \dot x\,\varepsilon) = t + (1 - t^2)\,\dot x\,\varepsilon.$$
 #
@@ -914,11 +916,13 @@ with when_ready("2.1", "2.2", "2.3"):
 # %% [markdown]
 # ## One direction at a time
 #
-# Most programs have more than one input. Collect them in one list, and give each its own tangent: a *direction*. One run then gives the value and the slope along that direction. For a function with several outputs, whose partial derivatives stand in the [Jacobian](../glossary.ipynb#Jacobian) $J$ (row: output, column: input), the same run gives
+# Most programs have more than one input. Collect them in one list, and give each its own tangent: a *direction*. One run then gives the value and the slope along that direction.
 #
-# $$\dot y = J\,\dot x,$$
+# And with several outputs? Take $y = (ab,\ a + b)$ at $(2, 3)$. The derivatives of the first output are 3 and 2, those of the second 1 and 1. Now let $a$ move at rate 1 and $b$ at rate $-1$. The outputs move at
 #
-# the product of that matrix with the direction. Hence its name, [Jacobian–vector product](../glossary.ipynb#JVP), JVP for short. The matrix itself is never built.
+# $$\begin{pmatrix} 3 & 2\\ 1 & 1\end{pmatrix}\begin{pmatrix} 1\\ -1\end{pmatrix} = \begin{pmatrix} 1\\ 0\end{pmatrix},\qquad\text{in general}\qquad \dot y = J\,\dot x.$$
+#
+# The matrix $J$ of all derivatives (row: output, column: input) is the [Jacobian](../glossary.ipynb#Jacobian). One run makes the product of that matrix with the direction. Hence its name, [Jacobian–vector product](../glossary.ipynb#JVP), JVP for short. The matrix itself is never built.
 #
 # In this lesson and the next `f` takes **one sequence** of scalars:
 
@@ -928,8 +932,11 @@ def running_example(x):
     return (a * b + a) * tanh(b)
 
 
+with when_ready("2.1"):
+    a, b = Dual(2.0, 1.0), Dual(3.0, -1.0)
+    print("the two outputs above:", a * b, a + b)
 with when_ready("2.2"):
-    print(shown(running_example([2.0, -1.0])), shown(running_example([1.5, -0.7])))
+    print("on floats:", shown(running_example([2.0, -1.0])), shown(running_example([1.5, -0.7])))
 
 # %% [markdown]
 # ### Exercise 2.4 A Jacobian–vector product
@@ -1208,7 +1215,7 @@ with when_ready("2.1", "2.2", "2.6"):
 # %% [markdown]
 # ## The reunion table
 #
-# The course keeps one table. Each lesson adds its rows: the two derivatives of the running example at $(1.5, -0.7)$, reached in ever other ways. The first two rows are lesson 1's.
+# The course keeps one table, in which all its methods meet. A row is a method; it holds the two derivatives of the running example at $(1.5, -0.7)$. The first two rows are lesson 1's.
 
 # %%
 with when_ready("2.0", "2.1", "2.2", "2.4", "2.5"):
@@ -1233,7 +1240,7 @@ with when_ready("2.0", "2.1", "2.2", "2.4", "2.5"):
 #
 # Memory is a good side of it. A tangent is needed only as long as its value is; no graph is kept. (Remember that when lesson 3 presents its bill.)
 #
-# How do the other ways compare? A one-sided difference for each input, $[f(\theta + h e_i) - f(\theta)]/h$, uses $f(\theta)$ again and again but computes it once. A central difference shares nothing. Both cost $\Theta(P)$ as well, and are only approximate. A sum over paths may take $2^P$ steps.
+# How do the other ways compare? A one-sided difference for each input, $[f(\theta + h e_i) - f(\theta)]/h$, where $e_i$ has a 1 in place $i$ and zeros elsewhere, uses $f(\theta)$ again and again but computes it once. A central difference shares nothing. Both cost $\Theta(P)$ as well, and are only approximate. A sum over paths may take $2^P$ steps, as you will see below.
 #
 # ### Exercise 2.7 Count before you run
 #
@@ -1559,7 +1566,7 @@ grade("2.8", nested_derivative)
 # </details>
 # <details><summary>I get 0</summary>
 #
-# Which of the two tags should win? Inside the inner derivative everything has to be seen as a number with the *inner* tag, the one that was given out last. Otherwise it finds nothing with its own tag in the result.
+# Did you look at plain numbers only? Both numbers may be Tagged, with different tags. Which of the two tags should win? Inside the inner derivative everything has to be seen as a number with the *inner* tag, the one that was given out last. Otherwise it finds nothing with its own tag in the result.
 #
 # </details>
 # <details><summary>Sums are right, but second derivatives are too small</summary>
@@ -1635,7 +1642,7 @@ quiz("2.check-yourself", r"""
 [x] $(0.5, 0.5, 0.5)$ :: It gives half the sum of the gradient's entries. Whether you want that is another question.
 [x] $(0, 0, 0)$ :: Nothing moves, and every tangent is 0. Of no use, but right.
 
-? A pass of forward mode with seed $e_1$ at a point gives $\dot L = 0.7$. What do you know?
+? A pass of forward mode with the seed $(1, 0, \dots, 0)$ at a point gives $\dot L = 0.7$. What do you know?
 ( ) The gradient :: Only its first entry. The others need passes of their own.
 (x) $\partial L/\partial\theta_1 = 0.7$ at this point :: A derivative is local. At another point it may be anything.
 ( ) $L$ grows by 0.7 when $\theta_1$ grows by 1 :: Only roughly, and only if $L$ is nearly straight over that distance. The derivative is the limit of tiny moves.
@@ -1697,8 +1704,11 @@ quiz("2.check-yourself", r"""
 # - Griewank and Walther, *Evaluating Derivatives*. Chapter 3 has both modes, chapter 4 what they cost.
 # - PyTorch, [*Forward-mode automatic differentiation*](https://docs.pytorch.org/tutorials/intermediate/forward_ad_usage.html), a tutorial. Look for the word "dual".
 # - Siskind and Pearlmutter, *Perturbation Confusion and Referential Transparency* (2005), where the trouble of the last section was first taken apart.
-# - Words that felt slippery: the [glossary](../glossary.ipynb) has [tangent](../glossary.ipynb#tangent), [seed](../glossary.ipynb#seed), [dual number](../glossary.ipynb#dual-number), [Jacobian–vector product](../glossary.ipynb#JVP).
-#
+
+# %% [markdown] tags=["self-study"]
+# Words that felt slippery: the [glossary](../glossary.ipynb) has [tangent](../glossary.ipynb#tangent), [seed](../glossary.ipynb#seed), [dual number](../glossary.ipynb#dual-number), [Jacobian–vector product](../glossary.ipynb#JVP). More to read: the [resources page](../resources.ipynb).
+
+# %% [markdown]
 # ## Not landing?
 #
 # Reread section 3.1 of the survey above; a short lesson leaves things out, and you may be missing just those. If the lesson itself is unclear, that is a defect: open an issue and say where you stopped.
