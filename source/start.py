@@ -3,32 +3,36 @@
 #
 # **Training a language model comes down to one question, asked millions of times: how would the loss move if this number were a little larger?** This course shows how a program answers it, for every number at once, and lets you build the program.
 #
+# ![The course's running example as a graph: values on the way forward, one number on the way back along every edge](start.svg)
+#
+# *Values go forward, in blue. Then one number comes back along every edge, in orange; what arrives at a node is added up. By lesson 3 you have built this.*
+#
 # Five lessons, each a notebook that you work in. You write the code that matters, in pieces of a few lines, and every piece is checked the moment you ask. At the end you train a small language model with what you know.
 
 # %% [markdown]
-# ## The map
+# ## Where you are
 #
-# | | lesson | the idea | what you build | core |
-# |---|---|---|---|---|
-# | **1** | **[The chain rule](1-chain-rule/chain_rule.ipynb)** | A derivative is a sum over paths. | graphs as data, finite differences as a witness | 75 min |
-# | **2** | **[Forward mode](2-forward-mode/forward_mode.ipynb)** | Carry a tangent along: one pass for each input. | dual numbers | 75 min |
-# | **3** | **[Reverse mode: the backward pass](3-reverse-mode/reverse_mode.ipynb)** | Send one number back along every edge: one pass for everything. | an automatic differentiation engine | 75 min |
-# | **4** | **[Backprop through softmax and an n-gram network](4-softmax-backprop/softmax_backprop.ipynb)** | The same messages, as arrays. | a language model's backward pass by hand | 75 min |
-# | **5** | **[Training the neural n-gram](5-ngram-training/ngram_training.ipynb)** | A minibatch estimates the gradient; steps use it. | a trained model that writes text | 75 min |
-#
-# Each lesson says what it builds on and brings along whatever earlier lessons made, so you can begin with any of them. **Lesson 1 is the natural place: ten minutes in, you have drawn a graph and predicted a gradient.** One small expression, $L = (ab + a)\tanh b$, runs through all of them, and so does one table of its derivatives, reached in seven ways.
-#
-# You need Python (functions, lists, dictionaries) and calculus (what a derivative is, and the chain rule in one variable).
-
-# %% [markdown]
-# ## Your progress
-#
-# What your checks have found so far. It is kept in one file beside these notebooks, `progress.json`. It is sent nowhere, and you can delete it at any time.
+# Click into the next cell and press Shift and Enter: it draws the way through the course, with what your checks have found so far.
 
 # %%
 from autograder.student import show_progress
 
 show_progress()
+
+# %% [markdown]
+# ## The lessons
+#
+# | | lesson | the idea | what you build |
+# |---|---|---|---|
+# | **1** | **[The chain rule](1-chain-rule/chain_rule.ipynb)** | A derivative is a sum over paths. | graphs as data, finite differences as a witness |
+# | **2** | **[Forward mode](2-forward-mode/forward_mode.ipynb)** | Carry a tangent along: one pass for each input. | dual numbers |
+# | **3** | **[Reverse mode: the backward pass](3-reverse-mode/reverse_mode.ipynb)** | Send one number back along every edge: one pass for everything. | an automatic differentiation engine |
+# | **4** | **[Backprop through softmax and an n-gram network](4-softmax-backprop/softmax_backprop.ipynb)** | The same messages, as arrays. | a language model's backward pass by hand |
+# | **5** | **[Training the neural n-gram](5-ngram-training/ngram_training.ipynb)** | A minibatch estimates the gradient; steps use it. | a trained model that writes text |
+#
+# Plan about 75 minutes for the core of each. Each lesson says what it builds on and brings along whatever earlier lessons made, so you can begin with any of them. **Lesson 1 is the natural place: ten minutes in, you have drawn a graph and predicted a gradient.** One small expression, $L = (ab + a)\tanh b$, runs through all of them, and so does one table of its derivatives, reached in seven ways.
+#
+# You need Python (functions, lists, dictionaries) and calculus (what a derivative is, and the chain rule in one variable).
 
 # %% [markdown]
 # ## How a lesson works

@@ -149,11 +149,10 @@ def test_plain_text_has_every_message() -> None:
 
 def test_predicting_asks_at_fan_out_only() -> None:
     names, root = running_example(1.5, -0.7)
-    asked = re.findall(
-        r"Which message does <var>(\w)</var> send to <var>(\w)</var>", steps(stepper(root, names, predict=True).html())
-    )
+    halting, running = stepper(root, names, predict=True).html(), stepper(root, names).html()
+    asked = re.findall(r"Which message does <var>(\w)</var> send to <var>(\w)</var>", steps(halting))
     assert asked == [("w", "b"), ("v", "a"), ("u", "a"), ("u", "b")]
-    assert "Which message" not in steps(stepper(root, names).html())
+    assert steps(running) == steps(halting) and " data-predict " in halting and " data-predict " not in running
 
 
 def test_the_degenerate_point_shows_no_negative_zero() -> None:
@@ -239,6 +238,14 @@ def test_a_product_is_written_out_with_its_rule_and_the_sum_over_the_slots() -> 
     assert "∂u/∂a · a = −0.7 · 1 = −0.7" in said and "Here ∂u/∂a = b." in said
     assert "Slot 2 of 2: v = −0.7 + 1 = 0.3, complete." in said
     assert "w has one slot, so w = 0." in said
+
+
+def test_predicting_forward_asks_where_products_are_added() -> None:
+    asked = [event["ask"] for event in forward({"a": 1.0}, 1.5, -0.7).events() if "ask" in event]
+    assert len(asked) == 6  # two slots each of u, v and L; tanh has one
+    assert asked[0]["aloud"] == "Your turn. Which product does u get from a, in slot 1?"
+    assert (asked[0]["carried"], asked[0]["slope"], asked[0]["value"]) == (1.0, -0.7, -0.7)
+    assert asked[0]["hint"] == "a has the tangent 1; ∂u/∂a = b = −0.7."
 
 
 def test_a_node_in_both_slots_is_told_twice() -> None:

@@ -62,6 +62,7 @@ def compose(lessons: Sequence[str], root: Path) -> Built:
         _compose_lesson(find(name), root, built)
     for name in PAGES:
         _compose_page(name, root, built)
+    built.files |= {f"notebooks/{path.name}": path.read_bytes() for path in sorted((root / "source").glob("*.svg"))}
     if not built.faults:
         _lint_links(built, root, lessons)
     return built

@@ -21,7 +21,7 @@ def show_backward(
 
     The messages are computed here, by the rules of the course; your gradients are neither used nor changed. With
     `predict=True` the pass halts at every node that is used more than once, until you have entered the next message.
-    At most 60 nodes are drawn, the nearest to `root`.
+    The button *Predict* switches that on and off. At most 60 nodes are drawn, the nearest to `root`.
     """
     if session.quiet():
         return
@@ -55,14 +55,13 @@ class Backward(Stepper):
     dotted = "use"
 
     def __init__(self, read: Expression, predict: bool = False, title: str = "") -> None:
-        self.predict = predict
         self.adjoints, messages = passes.reverse(read)
         picture = read.picture(title or "The backward pass")
         names = _named(read)
         for node, name, adjoint in zip(picture["nodes"], names, self.adjoints, strict=True):
             node["label"] = "" if read.labels[int(node["id"])] == "" and not read.parents[int(node["id"])] else name
             node["grad"] = adjoint
-        super().__init__(read, names, messages, picture, title)
+        super().__init__(read, names, messages, picture, title, predict)
 
     def later(self, message: Message) -> int:
         return message.sender
@@ -130,19 +129,9 @@ class Backward(Stepper):
             "aloud": f"{sender} sends {receiver} the message {number(message.carried)} times {number(message.slope)}, "
             f"which is {event['value']}. {aloud}",
         }
-        if self.predict and message.awaited > 1:
-            event["ask"] = {
-                "say": f"<p>Your turn. Which message does {variable(sender)} send to {variable(receiver)}?</p>"
-                f'<p class="sum">{variable(sender, "bar")} · {escape(slope)} = ?</p>',
-                "aloud": f"Your turn: which message does {sender} send to {receiver}?",
-                "value": message.value,
-                "adjoint": message.carried,
-                "slope": message.slope,
-                "sum": message.sum,
-                "first": message.number == 1,
-                "hint": f"{sender} has the adjoint {number(message.carried)}; {slope} = "
-                + (f"{rule} = {number(message.slope)}." if rule else f"{number(message.slope)}."),
-            }
+        if message.awaited > 1:
+            formula = f"{variable(sender, 'bar')} · {escape(slope)}"
+            event["ask"] = self.question(message, "Which message does {sender} send to {receiver}?", formula)
         return event
 
 

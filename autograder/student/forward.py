@@ -21,10 +21,13 @@ def show_forward(
     seed: Mapping[str, float],
     sink: str | None = None,
     title: str | None = None,
+    predict: bool = False,
 ) -> None:
     """Play forward mode over a graph as data, up to `sink` if one is named: buttons, a slider, the arrow keys.
 
-    The tangents are computed here, by the rules of the course; nothing of yours is called.
+    The tangents are computed here, by the rules of the course; nothing of yours is called. With `predict=True` the
+    pass halts at every node with several slots, until you have entered the next product. The button *Predict* switches
+    that on and off.
 
     Args:
         graph: name → Node(op, parents, n), in any order; at most 60 nodes.
@@ -36,7 +39,7 @@ def show_forward(
     from autograder.student.cards import show_note
 
     try:
-        played = forward_of(graph, values, seed, sink, title or "")
+        played = forward_of(graph, values, seed, sink, title or "", predict)
     except NotAGraph as problem:
         show_note(f"show_forward cannot play this: {problem}")
         return
@@ -47,7 +50,12 @@ def show_forward(
 
 
 def forward_of(
-    graph: Mapping[str, Any], values: Mapping[str, float], seed: Mapping[str, float], sink: str | None, title: str
+    graph: Mapping[str, Any],
+    values: Mapping[str, float],
+    seed: Mapping[str, float],
+    sink: str | None,
+    title: str,
+    predict: bool = False,
 ) -> Forward:
     """The pass over `graph`.
 
@@ -77,7 +85,7 @@ def forward_of(
         operations=["" if node["op"] == "input" else node["op"] for node in nodes],
         labels=[node["label"] for node in nodes],
     )
-    return Forward(read, picture, [float(seed.get(node["id"], 0.0)) for node in nodes], title)
+    return Forward(read, picture, [float(seed.get(node["id"], 0.0)) for node in nodes], title, predict)
 
 
 class Forward(Stepper):
@@ -89,11 +97,13 @@ class Forward(Stepper):
     phases = ("values and tangents, from the inputs forward",)
     dotted = "input"
 
-    def __init__(self, read: Expression, picture: dict[str, Any], seed: list[float], title: str = "") -> None:
+    def __init__(
+        self, read: Expression, picture: dict[str, Any], seed: list[float], title: str = "", predict: bool = False
+    ) -> None:
         self.tangents, messages = passes.forward(read, seed)
         for node, tangent in zip(picture["nodes"], self.tangents, strict=True):
             node["tangent"] = tangent
-        super().__init__(read, read.labels, messages, picture, title)
+        super().__init__(read, read.labels, messages, picture, title, predict)
 
     def later(self, message: Message) -> int:
         return message.receiver
@@ -163,9 +173,13 @@ class Forward(Stepper):
             so_far = f"Slot {message.number} of {message.awaited}:"
             arrival = f"{so_far} {variable(receiver, 'dot')} = {summed(products, total)}, {ending}."
             aloud = f"{so_far} the tangent of {receiver} is {total}, {ending}."
-        return self.message_event(message) | {
+        event = self.message_event(message) | {
             "say": f"<p>{variable(sender)} moves {variable(receiver)}: the slope of that edge times the tangent of "
             f'{variable(sender)}.{because}</p><p class="sum">{product}</p><p>{arrival}</p>',
             "aloud": f"{sender} moves {receiver} by {number(message.slope)} times {number(message.carried)}, which is "
             f"{value}. {aloud}",
         }
+        if message.awaited > 1:
+            asked = f"Which product does {{receiver}} get from {{sender}}, in slot {message.number}?"
+            event["ask"] = self.question(message, asked, f"{escape(slope)} · {variable(sender, 'dot')}")
+        return event

@@ -125,6 +125,7 @@ def map_html(lessons: Map) -> str:
     from autograder.student import theme
 
     stops, panels = [], []
+    here = _here(lessons)
     for number, title in enumerate(COURSE, 1):
         lesson, done = lessons.get(number, (None, None))
         kind, said = "coming", "coming"
@@ -132,13 +133,14 @@ def map_html(lessons: Map) -> str:
             whole = done is not None and done.passed == len(done.exercises)
             kind = "whole" if whole else "open"
             said = f"{done.passed} of {len(done.exercises)} done" if done else "open"
-            panels.append(_panel(lesson, done))
+            panels.append(_panel(lesson, done, number == here))
         name = escape(title)
         if lesson is not None:
             name = f'<a href="{escape(f"{lesson.name}/{lesson.notebook}.ipynb", quote=True)}">{name}</a>'
         ring = _ring(number, kind, done)
+        current = ' aria-current="step"' if number == here else ""
         stops.append(
-            f'<li class="{kind}">{ring}<span class="bp-stop">{name}</span><span class="bp-state">{said}</span></li>'
+            f'<li class="{kind}"{current}>{ring}<span class="bp-stop">{name}</span><span class="bp-state">{said}</span></li>'
         )
     body = (
         f'<ol class="bp-way" aria-label="The lessons of the course">{"".join(stops)}</ol>{"".join(panels)}'
@@ -146,6 +148,17 @@ def map_html(lessons: Map) -> str:
         "start afresh; run this cell again to see what is new.</p>"
     )
     return theme.piece("map", body, ("card", "map"), attributes=' role="group" aria-label="Your progress"')
+
+
+def _here(lessons: Map) -> int | None:
+    """The lesson a learner is in: the first that is begun and not finished, else the first that is not finished."""
+    open_ones = [n for n, (_, done) in sorted(lessons.items()) if done and done.passed < len(done.exercises)]
+    begun = [n for n in open_ones if any(status for *_, status in _exercises(lessons[n][1]))]
+    return next(iter(begun or open_ones), None)
+
+
+def _exercises(done: Done | None) -> tuple[tuple[str, str, str], ...]:
+    return done.exercises if done else ()
 
 
 def _ring(number: int, kind: str, done: Done | None) -> str:
@@ -165,7 +178,8 @@ def _ring(number: int, kind: str, done: Done | None) -> str:
     )
 
 
-def _panel(lesson: Lesson, done: Done | None) -> str:
+def _panel(lesson: Lesson, done: Done | None, here: bool) -> str:
+    """The exercises of a lesson: unfolded where the learner is, a line elsewhere."""
     if done is None:
         return ""
     upcoming = next((id for id, _, status in done.exercises if status != PASSED), None)
@@ -175,16 +189,16 @@ def _panel(lesson: Lesson, done: Done | None) -> str:
     for id, title, status in done.exercises:
         look = LOOKS.get(status or UNANSWERED, LOOKS[UNANSWERED])
         word = look.word if status else "Not yet checked"
-        here = ' aria-current="step"' if id == upcoming else ""
+        next_one = ' aria-current="step"' if here and id == upcoming else ""
         cells.append(
-            f'<li class="{status or "none"}"{here}><svg viewBox="0 0 24 24" width="19" height="19" role="img" '
+            f'<li class="{status or "none"}"{next_one}><svg viewBox="0 0 24 24" width="19" height="19" role="img" '
             f'aria-label="{word}">{look.mark}</svg><b>{escape(id)}</b><span>{escape(title)}</span></li>'
         )
     total = len(done.exercises)
     lead = "All exercises are done." if upcoming is None else f"{done.passed} of {total} done. Next: {upcoming}."
     return (
-        f'<section aria-label="Lesson {lesson.number}"><h4>Lesson {lesson.number} · {escape(lesson.title)}</h4>'
-        f'<p class="bp-lead">{lead}</p><ul class="bp-cells">{"".join(cells)}</ul></section>'
+        f"<details{' open' if here else ''}><summary><b>Lesson {lesson.number} · {escape(lesson.title)}</b> "
+        f'<span class="bp-lead">{lead}</span></summary><ul class="bp-cells">{"".join(cells)}</ul></details>'
     )
 
 

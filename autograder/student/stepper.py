@@ -19,7 +19,8 @@ class Stepper(ABC):
 
     Each step is a dict of "kind" (start, value, seed, message, end), "say" (HTML), "aloud" (plain words), and what its
     kind needs: a value its "node" and its "edges"; a message its "node", that sends, "to", its "edge", "value", "sum",
-    "dots" and whether it is the last one, "done".
+    "dots" and whether it is the last one, "done". A message that is one of several has "ask": the question that halts
+    the pass while the reader predicts.
     """
 
     kind: ClassVar[str]  # as a class of its HTML
@@ -30,9 +31,16 @@ class Stepper(ABC):
     dotted: ClassVar[str]
 
     def __init__(
-        self, read: Expression, names: Sequence[str], messages: Sequence[Message], picture: dict[str, Any], title: str
+        self,
+        read: Expression,
+        names: Sequence[str],
+        messages: Sequence[Message],
+        picture: dict[str, Any],
+        title: str,
+        predict: bool,
     ) -> None:
         self.read, self.names, self.messages, self.picture, self.title = read, names, messages, picture, title
+        self.predict = predict
 
     @abstractmethod
     def later(self, message: Message) -> int:
@@ -98,6 +106,27 @@ class Stepper(ABC):
             "done": message.number == message.awaited,
         }
 
+    def question(self, message: Message, asked: str, formula: str) -> dict[str, Any]:
+        """What the reader is asked in place of `message`, and the numbers by which a slip is recognized.
+
+        `asked` is a sentence with places for {sender} and {receiver}.
+        """
+        slope, rule = self.slope(message)
+        sender, receiver = self.names[message.sender], self.names[message.receiver]
+        words = asked.format(sender=variable(sender), receiver=variable(receiver))
+        return {
+            "say": f'<p>Your turn. {words}</p><p class="sum">{formula} = ?</p>',
+            "aloud": f"Your turn. {asked.format(sender=sender, receiver=receiver)}",
+            "sender": sender,
+            "value": message.value,
+            "carried": message.carried,
+            "slope": message.slope,
+            "sum": message.sum,
+            "first": message.number == 1,
+            "hint": f"{sender} has the {self.carried} {number(message.carried)}; {slope} = "
+            + (f"{rule} = {number(message.slope)}." if rule else f"{number(message.slope)}."),
+        }
+
     # drawing
 
     def _edges(self) -> list[tuple[int, int, int]]:
@@ -121,7 +150,7 @@ class Stepper(ABC):
             f'<div class="bp-graph bp-stage" tabindex="0" role="group" aria-label="The graph; arrow keys step through the pass">'
             f"{drawing.svg(chips)}</div>"
             + (f'<p class="bp-said">{escape(said)}</p>' if said else "")
-            + _controls(len(events), turn, self.phases)
+            + _controls(len(events), turn, self.phases, any("ask" in event for event in events))
             + '<div class="bp-caption" aria-hidden="true"></div><div class="bp-ask" hidden></div>'
             '<div class="bp-live bp-hidden" role="status" aria-live="polite"></div>' + self._table()
         )
@@ -130,7 +159,8 @@ class Stepper(ABC):
             body,
             ("graph", "buttons", "stepper"),
             script="stepper.js",
-            attributes=f' role="group" aria-label="{self.label}" data-steps="{data}"',
+            attributes=f' role="group" aria-label="{self.label}" data-carried="{self.carried}" data-sent="{self.sent}"'
+            f'{" data-predict" if self.predict else ""} data-steps="{data}"',
         )
 
     def _table(self) -> str:
@@ -201,7 +231,7 @@ _ICONS = {
 }
 
 
-def _controls(count: int, turn: int, phases: Sequence[str]) -> str:
+def _controls(count: int, turn: int, phases: Sequence[str], asks: bool) -> str:
     buttons = "".join(
         f'<button type="button" data-do="{name}" aria-label="{label}" title="{label}"'
         f'{" class=bp-main" if name == "next" else ""}><svg viewBox="0 0 24 24" width="16" height="16" aria-hidden="true">'
@@ -216,5 +246,7 @@ def _controls(count: int, turn: int, phases: Sequence[str]) -> str:
         f'<div class="bp-controls"><div class="bp-buttons">{buttons}</div><div class="bp-slide">'
         f'<input type="range" min="0" max="{count - 1}" value="0" step="1" aria-label="Step">'
         f'<div class="bp-phases" aria-hidden="true">{spans}</div>'
-        '</div><span class="bp-count" aria-hidden="true"></span></div>'
+        '</div><span class="bp-count" aria-hidden="true"></span>'
+        + ('<button type="button" class="bp-toggle" aria-pressed="false">Predict</button>' if asks else "")
+        + "</div>"
     )

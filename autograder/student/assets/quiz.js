@@ -82,9 +82,9 @@
     quiz.dataset.ready = "";
     // A notebook would take these keys as commands, and Notebook 7 does so before they come down to this element.
     const keep = event => {
-      if (!quiz.contains(event.target)) return;
+      if (!quiz.contains(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
       event.stopPropagation();
-      if (!event.ctrlKey && !event.metaKey && !event.altKey) onKey.get(event.target)?.(event.key);
+      onKey.get(event.target)?.(event.key);
     };
     window.addEventListener("keydown", keep, true);
     const answers = decode(quiz.dataset.answers);

@@ -7,11 +7,12 @@
 
   // What a wrong prediction may have been, tried in order: the first that fits speaks.
   const MIX_UPS = [
-    [ask => -ask.value, "The right size with the wrong sign."],
-    [ask => (ask.first ? NaN : ask.sum), "That is the sum once the message has arrived. The message alone is asked for."],
-    [ask => ask.slope, "That is the slope alone. It still has to be multiplied by the adjoint of the sender."],
-    [ask => ask.adjoint, "That is the sender’s adjoint. It still has to be multiplied by the slope of the edge."],
-    [ask => ask.adjoint + ask.slope, "Adjoint and slope are multiplied along an edge, not added."],
+    [ask => -ask.value, () => "The right size with the wrong sign."],
+    [ask => (ask.first ? NaN : ask.sum), (ask, { sent }) => `That is the sum, with the ${sent} added. The ${sent} alone is asked for.`],
+    [ask => ask.slope, (ask, { carried }) => `That is the slope alone. It still has to be multiplied by the ${carried} of ${ask.sender}.`],
+    [ask => ask.carried, (ask, { carried }) => `That is the ${carried} of ${ask.sender}. It still has to be multiplied by the slope of the edge.`],
+    [ask => ask.carried + ask.slope, (ask, { carried }) => `The ${carried} and the slope are multiplied along an edge, not added.`],
+    [() => true, (ask, { carried, sent }) => `The ${sent} is the ${carried} of ${ask.sender} times the slope of the edge.`],
   ];
   const near = (x, y) => Math.abs(x - y) <= Math.max(0.01 * Math.abs(y), 6e-4);
 
@@ -30,14 +31,17 @@
     const [caption, live, ask, slider, count] = [".bp-caption", ".bp-live", ".bp-ask", "input[type=range]", ".bp-count"].map(s => one(root, s));
     const phases = root.querySelectorAll(".bp-phases span");
     const button = Object.fromEntries([...root.querySelectorAll("[data-do]")].map(b => [b.dataset.do, b]));
+    const toggle = one(root, ".bp-toggle");
+    const words = root.dataset; // what is "carried" and what is "sent"
     const still = matchMedia("(prefers-reduced-motion: reduce)");
     const answered = new Set();
+    let predicting = "predict" in root.dataset;
     let at = 0;
     let timer = null;
 
     const computed = new Set(steps.filter(step => step.kind === "value").map(step => step.node));
     const empty = text => (text.includes("/") ? text.replace(/^\d+/, "0") : "○".repeat(text.length));
-    const halt = () => steps.findIndex((step, k) => step.ask && !answered.has(k)); // the first question still open
+    const halt = () => (predicting ? steps.findIndex((step, k) => step.ask && !answered.has(k)) : -1); // the first question still open
     const reach = () => { const k = halt(); return k < 0 ? last : k; };
 
     function draw() {
@@ -86,8 +90,8 @@
         }
       });
       const step = steps[at];
-      const words = open ? step.ask : step;
-      caption.innerHTML = words.say;
+      const told = open ? step.ask : step;
+      caption.innerHTML = told.say;
       question(open ? step : null);
       slider.value = at;
       slider.setAttribute("aria-valuetext", `${at} of ${last}, ${at < turn ? "forward" : "reverse"} pass`);
@@ -97,14 +101,14 @@
       // Not `disabled`: a button that goes dead under the reader's finger would lose the keyboard's focus.
       const off = { first: at === 0, back: at === 0, next: at === last || open, last: at === last || open, play: open };
       for (const [name, b] of Object.entries(button)) b.setAttribute("aria-disabled", off[name]);
-      return words;
+      toggle?.setAttribute("aria-pressed", predicting);
+      return told;
     }
 
     function go(to, { fly = true } = {}) {
       const before = at;
       at = Math.max(0, Math.min(to, reach()));
-      const words = draw();
-      live.textContent = words.aloud;
+      live.textContent = draw().aloud;
       follow();
       if (at === halt()) one(ask, "input").focus();
       if (fly && at === before + 1 && steps[at].kind === "message" && at !== halt()) travel(steps[at].edge);
@@ -153,7 +157,7 @@
       ask.textContent = "";
       if (!step) return;
       const form = document.createElement("form");
-      form.innerHTML = `<label>Message <input type="text" inputmode="decimal" autocomplete="off" spellcheck="false"></label>
+      form.innerHTML = `<label>${words.sent[0].toUpperCase()}${words.sent.slice(1)} <input type="text" inputmode="decimal" autocomplete="off" spellcheck="false"></label>
         <button type="submit" class="bp-main">Check</button><button type="button">Show me</button>`;
       const tell = document.createElement("p");
       tell.className = "bp-tell no";
@@ -176,9 +180,8 @@
         else if (near(x, step.ask.value)) reveal("✓ Right.");
         else {
           tries += 1;
-          const mixed = MIX_UPS.find(([of]) => near(x, of(step.ask)));
-          const word = mixed ? mixed[1] : "The message is the sender’s adjoint times the slope of the edge.";
-          tell.textContent = `✗ Not yet. ${word}${tries > 1 ? ` ${step.ask.hint}` : ""}`;
+          const [, told] = MIX_UPS.find(([of]) => of(step.ask) === true || near(x, of(step.ask)));
+          tell.textContent = `✗ Not yet. ${told(step.ask, words)}${tries > 1 ? ` ${step.ask.hint}` : ""}`;
           input.select();
         }
       });
@@ -211,6 +214,15 @@
         if (name !== "play") stop();
         acts[name]();
       });
+    // Switched on half-way, what has been shown counts as answered; at the end the pass begins anew.
+    toggle?.addEventListener("click", () => {
+      stop();
+      predicting = !predicting;
+      answered.clear();
+      if (predicting && at === last) at = 0;
+      for (let k = 0; predicting && k <= at; k++) answered.add(k);
+      go(at);
+    });
     slider.addEventListener("input", () => {
       stop();
       go(Number(slider.value));
@@ -219,11 +231,11 @@
     const keys = { ArrowRight: "next", ArrowLeft: "back", ArrowDown: "next", ArrowUp: "back", Home: "first", End: "last", " ": "play" };
     // A notebook would take these keys as commands, and Notebook 7 does so before they come down to this element.
     const onKey = event => {
-      if (!root.contains(event.target)) return;
+      if (!root.contains(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
       event.stopPropagation();
       const name = keys[event.key];
       const own = event.target.closest("input, summary") || (event.key === " " && event.target.closest("button"));
-      if (!name || own || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (!name || own) return;
       event.preventDefault();
       if (name !== "play") stop();
       acts[name]();
