@@ -136,7 +136,8 @@ def _error_finding(exercise: Exercise, case: Case, error: Observation) -> Findin
             "Fill it in, run its cell, then check again."
         )
     elif kind in (ev.MISSING, ev.WRONG_TYPE):
-        text = f"Exercise {exercise.id}: {message}.{_shown(error)}"
+        end = "" if message.endswith("?") else "."
+        text = f"Exercise {exercise.id}: {message}{end}{_shown(error)}"
         if kind == ev.MISSING and exercise.needs:
             text += f"\n{exercise.needs}"
     else:
