@@ -78,6 +78,10 @@ def jupyterlab(folder: Path, home: Path) -> Iterator[Lab]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
+    # The whole of a notebook is in the page, not only what is in sight.
+    whole = home / "config" / "lab" / "user-settings" / "@jupyterlab" / "notebook-extension"
+    whole.mkdir(parents=True)
+    (whole / "tracker.jupyterlab-settings").write_text('{"windowingMode": "none"}')
     settings = {"HOME": home, "JUPYTER_CONFIG_DIR": home / "config", "JUPYTER_DATA_DIR": home / "data"}
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1"]
     command += [f"--ServerApp.port={port}", "--IdentityProvider.token=", "--LabApp.news_url=", str(folder)]
@@ -110,8 +114,9 @@ def jupyterlab(folder: Path, home: Path) -> Iterator[Lab]:
 
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """JupyterLab on a folder with the notebook of all pieces."""
-    folder = tmp_path_factory.mktemp("notebooks")
+    """JupyterLab on a copy of notebooks/, with the notebook of all pieces beside them."""
+    folder = tmp_path_factory.mktemp("course") / "notebooks"
+    shutil.copytree(ROOT / "notebooks", folder, ignore=shutil.ignore_patterns("progress.json", ".*"))
     nbformat.write(notebook(), folder / "pieces.ipynb")
     with jupyterlab(folder, tmp_path_factory.mktemp("home")) as running:
         yield running

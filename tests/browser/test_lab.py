@@ -1,22 +1,90 @@
-"""In a real JupyterLab: outputs come to life, and keys meant for them do not reach the notebook."""
+"""In a real JupyterLab: a reader works in lesson 3; outputs come to life; their keys do not reach the notebook."""
 
 from __future__ import annotations
 
-import pytest
-from playwright.sync_api import Browser, expect
+import re
+from pathlib import Path
 
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from autograder.exercises import exercises_of
 from tests.browser.pages import Lab, open_page
 
 pytestmark = pytest.mark.chromium
 
 
-def test_every_piece_works_in_jupyterlab(browser: Browser, lab: Lab) -> None:
-    page = open_page(browser, f"{lab.address}/lab/tree/pieces.ipynb", offline=False)
+OVERWRITES = """
+def value_add(r, s):
+    def backward(g):
+        r.grad = g
+        s.grad = g
+    return Value(r.data + s.data, (r, s), backward)
+
+
+def value_mul(r, s):
+    def backward(g):
+        r.grad = g * s.data
+        s.grad = g * r.data
+    return Value(r.data * s.data, (r, s), backward)
+"""
+
+
+def run_all(browser: Browser, lab: Lab, path: str) -> Page:
+    """The notebook at `path`, in a workspace of its own, with all its cells run."""
+    page = open_page(browser, f"{lab.address}/lab/workspaces/{Path(path).stem}/tree/{path}", offline=False)
     page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=40_000)
     expect(page.get_by_text("Python 3 (ipykernel) | Idle")).to_be_visible(timeout=40_000)
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_text("Run All Cells", exact=True).click()
-    page.wait_for_selector(".bp-note", timeout=40_000, state="attached")
+    last = page.locator(".jp-CodeCell").last.locator(".jp-InputPrompt")
+    expect(last).to_have_text(re.compile(r"\[\d+\]:"), timeout=90_000)
+    return page
+
+
+def write(page: Page, cell: Locator, code: str) -> None:
+    """Put `code` into `cell`, run it, and run the next cell, its check."""
+    cell.locator(".cm-content").click()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.insert_text(code.strip())
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.press("Shift+Enter")
+
+
+def test_a_reader_runs_lesson_3_answers_wrongly_then_rightly_and_sees_it_on_the_start_page(
+    browser: Browser, lab: Lab
+) -> None:
+    page = run_all(browser, lab, "3-reverse-mode/reverse_mode.ipynb")
+    expect(page.locator(".bp-card.unanswered")).to_have_count(len(exercises_of("3-reverse-mode").exercises))
+    assert page.locator("[data-mime-type='application/vnd.jupyter.error']").count() == 0
+
+    stub = page.locator(".jp-CodeCell").filter(has_text="def value_add(r: Value, s: Value)")
+    place = stub.evaluate("cell => [...document.querySelectorAll('.jp-CodeCell')].indexOf(cell)")
+    answer, check = (page.locator(".jp-CodeCell").nth(place + k) for k in (0, 1))
+    write(page, answer, OVERWRITES)
+    card = check.locator(".bp-card")
+    expect(card).to_contain_text("overwr", timeout=30_000)
+    expect(card.locator(".bp-word")).to_have_text("Partly right")
+    expect(card.locator("g.node.first")).to_contain_text("first difference")
+    expect(card.locator("li", has_text="✗")).not_to_have_count(0)
+    card.get_by_role("link").click()
+    expect(page.get_by_role("heading", name=card.get_by_role("link").inner_text())).to_be_in_viewport()
+
+    write(page, answer, OVERWRITES.replace(".grad =", ".grad +="))
+    expect(card.locator(".bp-word")).to_have_text("Passed", timeout=30_000)
+    expect(card.locator(".bp-done")).to_have_text(f"1 of {len(exercises_of('3-reverse-mode').exercises)} done")
+    assert page.errors == []  # type: ignore[attr-defined]
+    page.context.close()
+
+    page = run_all(browser, lab, "start.ipynb")
+    here = page.locator(".bp-map details[open]")
+    expect(here.locator("li.passed")).to_contain_text("3.1")
+    expect(page.locator(".bp-way li[aria-current]")).to_contain_text("Reverse mode")
+    page.context.close()
+
+
+def test_every_piece_works_in_jupyterlab(browser: Browser, lab: Lab) -> None:
+    page = run_all(browser, lab, "pieces.ipynb")
     cells = page.locator(".jp-CodeCell").count()
 
     card = page.locator(".bp-card.failed")

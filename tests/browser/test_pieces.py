@@ -119,8 +119,8 @@ def test_prediction_halts_at_fan_out_and_answers_mix_ups(page: Page) -> None:
     piece.get_by_role("button", name="One step on").click(force=True)
     expect(piece.locator(".bp-count")).to_have_text(stop)
 
-    answers = {"": "Enter a number", "-0.285633": "wrong sign", "0.45": "the sender’s adjoint", "0.634740": "the slope alone",
-               "7": "sender’s adjoint times the slope"}  # fmt: skip
+    answers = {"": "Enter a number", "-0.285633": "wrong sign", "0.45": "That is the adjoint of w.", "0.634740": "the slope alone",
+               "1.08474": "multiplied along an edge, not added", "7": "the adjoint of w times the slope"}  # fmt: skip
     for wrong, words in answers.items():
         field.fill(wrong)
         field.press("Enter")
@@ -134,6 +134,23 @@ def test_prediction_halts_at_fan_out_and_answers_mix_ups(page: Page) -> None:
     piece.get_by_role("button", name="Show me").click()
     expect(piece.locator(".bp-caption")).to_contain_text("−0.604368")
     assert piece.locator(".bp-caption var.bar").count()
+
+
+def test_prediction_is_switched_on_half_way_and_off_again(page: Page) -> None:
+    piece = stepper(page)
+    predict = piece.get_by_role("button", name="Predict")
+    expect(predict).to_have_attribute("aria-pressed", "false")
+    piece.get_by_role("slider").fill("9")  # w has sent b its message; what is shown is not asked again
+    predict.click()
+    expect(piece.locator(".bp-count")).to_have_text(f"9 / {STEPS}")
+    piece.get_by_role("button", name="To the end").click()
+    expect(piece.locator(".bp-caption")).to_contain_text("Which message does v send to a?")
+    predict.click()
+    expect(piece.get_by_label("Message")).to_have_count(0)
+    piece.get_by_role("button", name="To the end").click()
+    expect(piece.locator(".bp-count")).to_have_text(f"{STEPS} / {STEPS}")
+    predict.click()  # at the end the pass begins anew
+    expect(piece.locator(".bp-count")).to_have_text(f"0 / {STEPS}")
 
 
 def test_without_scripts_the_stepper_is_a_picture_with_every_number(
@@ -185,6 +202,23 @@ def test_a_product_travels_to_the_later_node(page: Page) -> None:
     expect(piece.locator(".pulse")).to_have_count(0)
     path = page.evaluate("window.path")
     assert len(path) > 2 and path[0] < path[-1]  # graphs are drawn from left to right
+
+
+def test_prediction_forward_asks_for_products_and_answers_mix_ups(page: Page) -> None:
+    piece = page.locator(".bp-stepper.forward")
+    piece.get_by_role("button", name="Predict").click()
+    piece.get_by_role("button", name="To the end").click()
+    expect(piece.locator(".bp-caption")).to_contain_text("Which product does u get from a, in slot 1?")
+    field = piece.get_by_label("Product")
+    field.fill("-0.7")
+    field.press("Enter")
+    expect(piece.locator(".bp-tell")).to_contain_text("It still has to be multiplied by the tangent of a.")
+    field.fill("0")
+    field.press("Enter")
+    expect(piece.locator(".bp-caption")).to_contain_text("Right.")
+    expect(piece.locator(".bp-caption")).to_contain_text("Slot 1 of 2: u = 0, 1 more to come")
+    press(piece, "ArrowRight")
+    expect(piece.locator(".bp-caption")).to_contain_text("Which product does u get from b, in slot 2?")
 
 
 # the quiz
