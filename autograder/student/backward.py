@@ -11,7 +11,7 @@ from autograder.student import expression, passes, ready, session, theme
 from autograder.student.expression import Expression
 from autograder.student.passes import Message
 from autograder.student.pictures import number
-from autograder.student.stepper import Stepper, bracketed, chain, summed, variable
+from autograder.student.stepper import Stepper, bracketed, chain, summed, told, variable
 
 
 def show_backward(
@@ -125,7 +125,7 @@ class Backward(Stepper):
             aloud = f"{so_far} the adjoint of {receiver} is {total}, {ending}."
         event |= {
             "say": f"<p>{variable(sender)} sends {variable(receiver)} a message: its own adjoint times the slope of that "
-            f'edge.{because}</p><p class="sum">{product}</p><p>{arrival}</p>',
+            f'edge.{because}</p><p class="sum">{product}</p><p>{told(arrival)}</p>',
             "aloud": f"{sender} sends {receiver} the message {number(message.carried)} times {number(message.slope)}, "
             f"which is {event['value']}. {aloud}",
         }

@@ -12,7 +12,7 @@ from autograder.student.data_graph import NotAGraph, picture_of
 from autograder.student.expression import Expression
 from autograder.student.passes import Message
 from autograder.student.pictures import number
-from autograder.student.stepper import Stepper, bracketed, chain, summed, variable
+from autograder.student.stepper import Stepper, bracketed, chain, summed, told, variable
 
 
 def show_forward(
@@ -175,7 +175,7 @@ class Forward(Stepper):
             aloud = f"{so_far} the tangent of {receiver} is {total}, {ending}."
         event = self.message_event(message) | {
             "say": f"<p>{variable(sender)} moves {variable(receiver)}: the slope of that edge times the tangent of "
-            f'{variable(sender)}.{because}</p><p class="sum">{product}</p><p>{arrival}</p>',
+            f'{variable(sender)}.{because}</p><p class="sum">{product}</p><p>{told(arrival)}</p>',
             "aloud": f"{sender} moves {receiver} by {number(message.slope)} times {number(message.carried)}, which is "
             f"{value}. {aloud}",
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from html import escape
@@ -189,8 +190,8 @@ class Stepper(ABC):
 
 
 def bracketed(text: str) -> str:
-    """A negative number in brackets, to stand after an operator."""
-    return f"({text})" if text.startswith("−") else text
+    """A number with a sign in brackets, to stand after an operator."""
+    return f"({text})" if text.startswith(("−", "≈")) else text
 
 
 def variable(name: str, mark: str = "") -> str:
@@ -200,13 +201,18 @@ def variable(name: str, mark: str = "") -> str:
 
 def chain(*parts: str) -> str:
     """Equal things with equals signs between, each said once."""
-    return " = ".join(part for k, part in enumerate(parts) if k == 0 or part != parts[k - 1])
+    return told(" = ".join(part for k, part in enumerate(parts) if k == 0 or part != parts[k - 1]))
+
+
+def told(text: str) -> str:
+    """An equation in which "≈ 0" stands for a number: one sign is enough."""
+    return re.sub(r"= (<b>)?≈", r"\1≈", text)
 
 
 def summed(arrived: Sequence[str], total: str) -> str:
     """What arrived so far as a sum: "0.4 + (−0.9) = −0.5"."""
     so_far = " + ".join([arrived[0], *(bracketed(x) for x in arrived[1:])])
-    return so_far if len(arrived) == 1 else f"{so_far} = {total}"
+    return so_far if len(arrived) == 1 else told(f"{so_far} = {total}")
 
 
 def _chips(drawing: pictures.Drawing, texts: list[str]) -> str:
