@@ -178,7 +178,7 @@ def _rows(wrong: np.ndarray) -> str:
 
 
 def _kind(dtype: str, yours: np.ndarray, right: np.ndarray) -> str:
-    if dtype.startswith(("int", "uint")):
+    if dtype.startswith(("int", "uint")) and (right % 1).any():  # token numbers are whole
         return f"Your array holds whole numbers ({dtype}), so fractions are cut off. It should be float64."
     if dtype in ("float32", "float16") and not off(yours, right, 1e-2).any():
         return f"Your array is {dtype}, which keeps about {7 if dtype == 'float32' else 3} digits. Compute in float64."

@@ -642,6 +642,12 @@ FAULTS: tuple[Fault, ...] = (
         wrong("5.1", make_dataset=windows(1, 1, 0)),
     ),
     Fault(
+        "window-without-target",
+        "You have one window more than targets: the last k ids make a window too, but no id comes after it.",
+        SPLIT,
+        wrong("5.1", make_dataset=lambda R, ids, k: (ids.unfold(0, k, 1), ids[k:])),
+    ),
+    Fault(
         "windows-wrap-around",
         "Your last windows go on at the beginning of the text, as if it were a ring.",
         SPLIT,
@@ -921,6 +927,13 @@ FAULTS: tuple[Fault, ...] = (
         wrong("5.4", clear=lambda R, params: None),
     ),
     Fault(
+        "zeros-into-none",
+        "Until its first backward pass a parameter's .grad is None: there is nothing to fill with zeros. Clear in a way "
+        "that is right then too.",
+        CLEARING,
+        wrong("5.4", clear=lambda R, params: [p.grad.zero_() for p in params.values()]),
+    ),
+    Fault(
         "cleared-too-late",
         "You clear the gradients after backward and before the update. The update then multiplies zeros: nothing moves.",
         STEP,
@@ -1058,7 +1071,13 @@ FAULTS: tuple[Fault, ...] = (
         wrong("5.5", bits_per_character=lambda R, nats: nats / math.log(10)),
         wrong("5.5", bits_per_character=lambda R, nats: math.exp(nats)),
         wrong("5.5", bits_per_character=lambda R, nats: 2**nats),
+    ),
+    Fault(
+        "bits-as-a-logarithm",
+        "You take a logarithm of the loss. The loss is a mean of logarithms already; only their base has to change.",
+        MEASURING,
         wrong("5.5", bits_per_character=lambda R, nats: math.log2(nats)),
+        wrong("5.5", bits_per_character=lambda R, nats: math.log(nats)),
     ),
     Fault(
         "not-smoothed",

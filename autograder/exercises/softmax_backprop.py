@@ -253,7 +253,8 @@ def judge_softmax(case: Case, seen: Any) -> Finding | None:
         "large": "A shift of all scores of one vector must not change softmax, and moves logsumexp by just as much. "
         "Which shift makes the largest exponent 0?",
     }
-    hint = hints.get(case["part"], f"Work {function} out by hand for these numbers and look where yours turns off.")
+    through = f"Go through your {function} with these numbers, line by line, and look at the values and the shapes."
+    hint = hints.get(case["part"], through)
     because = {
         "softmax": "one probability for each score",
         "logsumexp": "one number for each vector along the last axis",
@@ -404,7 +405,7 @@ def judge_signal(case: Case, seen: Any) -> Finding | None:
         "How does −z_y + logsumexp(z) answer to each score? Differentiate the two terms one by one.",
         where="cross_entropy_grad",
         given=("z", "y"),
-        factors={"the number of examples": np.size(y), "the number of rows": len(case["z"])},
+        factors={"the number of examples": np.size(y), f"the number of {'rows' if np.ndim(y) else 'scores'}": len(case["z"])},
         shape_because="one derivative for each score",
     )
 
