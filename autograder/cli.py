@@ -69,11 +69,11 @@ def grade(
         raise _stop(f"--sandbox is bwrap or none, not {sandbox}.")
     from autograder.grading.course import CourseError
     from autograder.grading.kernel import BoxUnavailable, Kernel
-    from autograder.grading.single import CannotGrade, as_text, grade_file
+    from autograder.grading.single import CannotGrade, as_text, grade_file, limits
 
     reports, failed = [], False
     try:
-        with Kernel(sandbox=sandbox) as kernel:
+        with Kernel(sandbox=sandbox, limits=limits()) as kernel:
             for notebook in notebooks:
                 try:
                     reports.append(grade_file(notebook, kernel))

@@ -26,12 +26,11 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import LimitOutput
 from traitlets.config import Config
-from traitlets.config.loader import PyFileConfigLoader
 
 import autograder
 from autograder.exercises.model import Case
 from autograder.grading import marking, seeds
-from autograder.grading.course import CourseError, pattern
+from autograder.grading.course import CourseError, load_config, pattern
 from autograder.grading.kernel import BoxUnavailable, CellJob, CellRun, Kernel, Limits
 from autograder.grading.nbgrader_steps import Execute
 from autograder.grading.reading import Unreadable, read_file
@@ -136,18 +135,6 @@ def _client(workers: int, scheduler: str | None) -> Iterator[Any]:
 
 
 # ---- The run -------------------------------------------------------------------------------------------------------
-
-
-def load_config(root: Path) -> Config:
-    """The course's nbgrader configuration."""
-    try:
-        config = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
-    except Exception as error:  # it is a program, and may fail as one
-        raise CourseError(
-            f"nbgrader_config.py cannot be read ({type(error).__name__}: {error}). Mend it first."
-        ) from None
-    config.CourseDirectory.root = str(root)
-    return config
 
 
 @contextlib.contextmanager

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import nbformat
 from nbformat.notebooknode import NotebookNode
+from traitlets.config import Config
+from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.lessons import Lesson, find
 
@@ -28,6 +30,18 @@ def course_root(start: Path | None = None) -> Path:
         "No course was found here: there is no nbgrader_config.py in this folder or above it. "
         "Change into the course's folder and try again."
     )
+
+
+def load_config(root: Path) -> Config:
+    """The course's nbgrader configuration."""
+    try:
+        config = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
+    except Exception as error:  # it is a program, and may fail as one
+        raise CourseError(
+            f"nbgrader_config.py cannot be read ({type(error).__name__}: {error}). Mend it first."
+        ) from None
+    config.CourseDirectory.root = str(root)
+    return config
 
 
 def release_path(root: Path, lesson: Lesson) -> Path:

@@ -172,7 +172,7 @@ def gradebook(root: Path) -> Finding:
     from sqlalchemy import create_engine, text
     from sqlalchemy.exc import SQLAlchemyError
 
-    from autograder.grading.batch import load_config
+    from autograder.grading.course import load_config
 
     url = CourseDirectory(config=load_config(root)).db_url
     if url.startswith("sqlite:///"):
@@ -213,7 +213,7 @@ def exchange(root: Path) -> Finding:
     from nbgrader.coursedir import CourseDirectory
     from nbgrader.exchange.default import Exchange
 
-    from autograder.grading.batch import load_config
+    from autograder.grading.course import load_config
 
     config = load_config(root)
     place = Path(Exchange(coursedir=CourseDirectory(config=config), config=config).root)
@@ -251,8 +251,8 @@ def browser(root: Path) -> Finding:
 
 def box(root: Path) -> Finding:
     """Starts a box and runs a cell in it, as grading does."""
-    from autograder.grading.batch import load_config
     from autograder.grading.box import bubblewrap
+    from autograder.grading.course import load_config
     from autograder.grading.kernel import BoxUnavailable, CellJob, Kernel
     from autograder.grading.nbgrader_steps import Execute
 

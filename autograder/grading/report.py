@@ -135,7 +135,7 @@ class Report:
 
 def report(root: Path, lesson_name: str) -> Report:
     """The report on a lesson. CourseError if nothing of it has been graded."""
-    from autograder.grading.batch import load_config
+    from autograder.grading.course import load_config
 
     lesson = find(lesson_name)
     directory = CourseDirectory(config=load_config(root))

@@ -9,8 +9,9 @@ from typing import Any
 
 from autograder.exercises import exercises_of
 from autograder.grading import marking, seeds
-from autograder.grading.course import course_root, pattern
-from autograder.grading.kernel import Kernel
+from autograder.grading.course import course_root, load_config, pattern
+from autograder.grading.kernel import Kernel, Limits
+from autograder.grading.nbgrader_steps import Execute
 from autograder.grading.reading import Unreadable, read_file
 from autograder.grading.repair import lesson_in, repair
 from autograder.lessons import find
@@ -50,6 +51,11 @@ class Report:
         }
 
 
+def limits() -> Limits:
+    """What a box may use in the course at hand."""
+    return Execute(config=load_config(course_root())).limits()
+
+
 def grade_file(path: Path, kernel: Kernel, student: str = "") -> Report:
     """Grade the notebook at `path`.
 
@@ -80,7 +86,8 @@ def grade_file(path: Path, kernel: Kernel, student: str = "") -> Report:
 
     notebook = repaired.notebook
     notebook.metadata["autograder"] = {"flags": repaired.flags}
-    marking.put_outputs(notebook, kernel.run(marking.jobs(notebook, like, lesson, seed)))
+    jobs = Execute(config=load_config(root)).limited(marking.jobs(notebook, like, lesson, seed))
+    marking.put_outputs(notebook, kernel.run(jobs))
     verdicts = {v.exercise: v for v in marking.put_verdicts(notebook, like, lesson, seed)}
     verdicts |= {v.exercise: v for v in marking.written_verdicts(notebook, like, lesson)}
     wanted = exercises_of(lesson)
