@@ -155,7 +155,7 @@ def autograde(
         for flag in flags:
             typer.echo(printable(f"! {who}: {flag}"))
     for change in outcome.changes:
-        typer.echo(f"~ {printable(change.student)} {tag_of(change.exercise)}: {change.before} -> {change.after}")
+        typer.echo(f"~ {printable(change.student)} {tag_of(change.exercise)}: {change.text()}")
     for who, reason in sorted(outcome.failed.items()):
         typer.echo(printable(f"✗ {who}: {reason}"), err=True)
     typer.echo(

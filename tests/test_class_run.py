@@ -120,6 +120,12 @@ def _damaged_config(course: Path) -> None:
     (course / "nbgrader_config.py").write_text("c = get_config(\n")
 
 
+def _other_points(course: Path) -> None:
+    """As after a change of an exercise's points and a build, of which the gradebook has not heard."""
+    release = release_path(course, find(LESSON))
+    release.write_text(release.read_text().replace('"points": 10', '"points": 12'))
+
+
 BAD_COURSES: dict[str, tuple[Callable[[Path], None], str]] = {
     "no submissions": (_no_submissions, "Put them into submitted/STUDENT/3-reverse-mode/"),
     "lesson not built": (_not_built, "Run: autograder build"),
@@ -128,6 +134,10 @@ BAD_COURSES: dict[str, tuple[Callable[[Path], None], str]] = {
     "damaged gradebook": (_damaged_gradebook, "gradebook"),
     "damaged release": (_damaged_release, "autograder build"),
     "damaged config": (_damaged_config, "nbgrader_config.py"),
+    "other points": (
+        _other_points,
+        "has 10 points for 3.2, the lesson as built 12. Let the gradebook know: nbgrader generate_",
+    ),
 }
 
 

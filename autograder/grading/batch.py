@@ -15,6 +15,7 @@ import json
 import logging
 import os
 import threading
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -25,6 +26,7 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import LimitOutput
+from nbgrader.utils import is_grade
 from traitlets.config import Config
 
 import autograder
@@ -36,7 +38,7 @@ from autograder.grading.nbgrader_steps import Execute
 from autograder.grading.reading import Unreadable, read_file
 from autograder.grading.record import Change, Recorder, stamp_in
 from autograder.grading.repair import clone, lesson_in, repair
-from autograder.lessons import Lesson, find
+from autograder.lessons import Lesson, find, tag_of
 
 Progress = Callable[[int, int, str], None]  # done, of, student
 
@@ -186,12 +188,14 @@ def autograde(
         _client(workers, scheduler) as client,
         contextlib.closing(_recorder(root, config, lesson)) as recorder,
     ):
+        _hold_points(recorder, like)
         secret = seeds.course_secret(root)
         lessons_state = _lesson_state(like, lesson)
         outcome, todo = Outcome(), []
         for student, folder in folders:
-            if not _is_text(student):
-                outcome.failed[printable(student)] = "the folder's name is not text in UTF-8; rename it"
+            trouble = _trouble_with(student)
+            if trouble:
+                outcome.failed[printable(student)] = f"the folder's name {trouble}; rename it"
                 continue
             fingerprint = _fingerprint(folder, lessons_state)
             if not force and fingerprint and _graded_as(recorder.autograded(student)) == fingerprint:
@@ -320,12 +324,14 @@ def _alone_in_trouble(student: str, outcome: Outcome) -> Iterator[None]:
         outcome.failed[student] = printable(reason)
 
 
-def _is_text(name: str) -> bool:
+def _trouble_with(name: str) -> str:
+    """Why nobody can be called so; "" if somebody can."""
     try:
         name.encode()
     except UnicodeEncodeError:
-        return False
-    return True
+        return "is not text in UTF-8"
+    # nbgrader's feedback stops, for the whole class, at an id with a line end in it.
+    return "holds control characters" if any(unicodedata.category(c) == "Cc" for c in name) else ""
 
 
 def printable(text: str) -> str:
@@ -352,6 +358,23 @@ def _recorder(root: Path, config: Config, lesson: Lesson) -> Recorder:
         except ReleaseError as error:
             raise CourseError(str(error)) from None
     return Recorder(config, lesson)
+
+
+def _hold_points(recorder: Recorder, like: NotebookNode) -> None:
+    """CourseError where the gradebook holds other points than the lesson as it was built last: they would be given."""
+    built = {
+        cell.metadata.nbgrader["grade_id"]: float(cell.metadata.nbgrader["points"])
+        for cell in like.cells
+        if is_grade(cell)
+    }
+    for name in {**built, **recorder.worth}:
+        here, there = (f"{worth[name]:g}" if name in worth else "no" for worth in (recorder.worth, built))
+        if here != there:
+            lesson = recorder.lesson.name
+            raise CourseError(
+                f"The gradebook has {here} points for {tag_of(name)}, the lesson as built {there}. "
+                f"Let the gradebook know: nbgrader generate_assignment {lesson} --force"
+            )
 
 
 def submission_folders(config: Config, lesson: Lesson, students: Sequence[str]) -> list[tuple[str, Path]]:

@@ -27,6 +27,7 @@ from nbgrader.plugins import LateSubmissionPlugin
 from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_solution, is_task
 from traitlets.config import Config
 
+from autograder.grading.export import points
 from autograder.lessons import Lesson
 
 
@@ -38,6 +39,11 @@ class Change:
     exercise: str
     before: float | None
     after: float | None
+
+    def text(self) -> str:
+        """3 -> 4.5; a mark that is not given yet is a –."""
+        before, after = ("–" if mark is None else points(mark) for mark in (self.before, self.after))
+        return f"{before} -> {after}"
 
 
 @dataclass(frozen=True)

@@ -2,4 +2,4 @@
 
 from tests.faults import Fault, void
 
-FAULT = Fault(void, student="two\nlines\x1b[2J\t")
+FAULT = Fault(void, failed="holds control characters", student="two\nlines\x1b[2J\t")
