@@ -15,15 +15,12 @@ import torch
 
 from autograder.authoring.source import Source, read
 from autograder.student.quiz import parse
-from tests.test_lesson_numbers import Run, plain
+from tests.lesson_run import Run, plain, source_of
 from tests.texts import TINY_SHAKESPEARE, best_text
-
-SOURCE = Path(__file__).parent.parent / "source" / "5-ngram-training" / "ngram_training.py"
-
 
 @pytest.fixture(scope="module")
 def source() -> Source:
-    return read(SOURCE)
+    return source_of("5-ngram-training")
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +43,7 @@ REFERENCE = {
 }
 RECOMPUTED = {
     "uniform": math.log(65),
+    "a third": math.log(3),  # held by test_the_example_of_a_step
     "bigram": 2.4819,  # held by test_the_counted_bigram
     **{f"training, k = {k}": row[1] for k, row in REFERENCE.items()},
     **{f"validation, k = {k}": row[2] for k, row in REFERENCE.items()},
@@ -77,6 +75,9 @@ def test_every_long_number_in_the_text_is_one_that_was_recomputed(source: Source
         "1.333",
         "7hB",
         "12hB",
+        "15,697",
+        "131,072",
+        "1.098612",
     ],
 )
 def test_the_text_states_the_number(source: Source, stated: str) -> None:
@@ -143,6 +144,30 @@ def test_units_that_start_alike_stay_alike(lesson: Run) -> None:
     assert torch.equal(W1[0], W1[1]) and not torch.equal(W1[0], W1[2])
 
 
+def test_the_example_of_a_step(lesson: Run) -> None:
+    shapes = {"C": (3, 2), "W1": (4, 4), "b1": (4,), "W2": (3, 4), "b2": (3,)}
+    params = {name: torch.zeros(shape, requires_grad=True) for name, shape in shapes.items()}
+    loss = lesson.names["train_step"](params, torch.tensor([[0, 2]]), torch.tensor([1]), 0.3)
+    assert loss == pytest.approx(math.log(3))
+    assert params.pop("b2").tolist() == pytest.approx([-0.1, 0.2, -0.1])
+    assert not any(p.any() for p in params.values())
+
+
+def test_the_example_of_scores(lesson: Run) -> None:
+    params = lesson.names["init_params"](65, 16, 3, 128, torch.Generator())
+    assert lesson.names["ngram_logits"](params, torch.zeros((4, 3), dtype=torch.int64)).shape == (4, 65)
+    params = {name: torch.zeros(2, 2) for name in ("C", "W1")} | {"b1": torch.zeros(2), "W2": torch.zeros(3, 2)}
+    params["b2"] = torch.tensor([1.0, 2.0, 3.0])
+    assert lesson.names["ngram_logits"](params, torch.tensor([[0], [1]])).tolist() == [[1, 2, 3]] * 2
+
+
+def test_the_spread_of_the_three_derivatives(lesson: Run) -> None:
+    """Their variance is 6, and 1.5 for means of four; the lesson's draws come out near both."""
+    spreads = lesson.names["spreads"]
+    assert torch.tensor([1.0, 4, 7]).var(unbiased=False).item() == 6
+    assert spreads[1] == pytest.approx(6, rel=0.05) and spreads[4] == pytest.approx(1.5, rel=0.1)
+
+
 def test_two_half_batches_make_a_whole_one(lesson: Run) -> None:
     said = lesson.said_by("halves = {name")
     apart = float(re.search(r"of a parameter (\S+)", said)[1])  # type: ignore[index]
@@ -186,8 +211,3 @@ def test_every_quiz_parses_and_each_question_has_a_right_and_a_wrong_option(sour
             rights = [option.right for option in question.options]
             assert any(rights) and not all(rights)
             assert all(option.why for option in question.options)
-
-
-def test_the_unfilled_lesson_runs_through(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
-    Run(source, filled=False)

@@ -11,7 +11,7 @@
 # - put them together into the complete backward pass of a neural language model;
 # - read off a table of differences which rule of a backward pass is at fault.
 #
-# **Time.** About 75 minutes.
+# **Time.** About 75 minutes for the core, which ends with the whole backward pass (4.7). [A row that is read twice](#A-row-that-is-read-twice) is a good place for a break. The table of faults after it and the written questions take another half hour.
 #
 # **Before this.** Lesson 3: adjoints, messages, the vector–Jacobian product. The engine that you built there is given below, so you need no other notebook. Some NumPy: shapes, `axis=`, `@`.
 #
@@ -320,7 +320,7 @@ quiz("4.warm-up", r"""
 #
 # A language model looks at a few [tokens](../glossary.ipynb#token), characters say, and gives every token that might come next a score: any number, positive or negative. Such a score is called a [logit](../glossary.ipynb#logit). [Softmax](../glossary.ipynb#softmax) makes probabilities of the scores.
 #
-# Take three tokens, numbered 0, 1, 2 as Python counts, with scores $z = (0, \log 2, \log 3)$. Exponentiate: $1, 2, 3$. Their sum is 6. Divide: $p = (\tfrac{1}{6}, \tfrac{1}{3}, \tfrac{1}{2})$. In general, with $V$ tokens,
+# Take three tokens, numbered 0, 1, 2 as Python counts, with scores $z = (0, \log 2, \log 3)$; log is the natural logarithm, here and everywhere in the course. Exponentiate: $1, 2, 3$. Their sum is 6. Divide: $p = (\tfrac{1}{6}, \tfrac{1}{3}, \tfrac{1}{2})$. In general, with $V$ tokens,
 #
 # $$p_j = \frac{e^{z_j}}{\sum_{c} e^{z_c}}.$$
 #
@@ -366,11 +366,11 @@ with np.errstate(all="ignore"):
         print(f"{scores!s:<20} e^z = {e}   p = {e / e.sum()}   lse = {np.log(e.sum()):g}")
 
 # %% [markdown]
-# The shift that did nothing on paper saves us. Take the largest score $m = \max_c z_c$ off every score. Now the largest exponent is 0, so nothing overflows, and the sum is at least 1, so nothing is divided by 0:
+# The shift that did nothing on paper saves us. Take the largest score off every score: $(1000, 1001)$ becomes $(-1, 0)$. The exponentials are $0.367879$ and $1$, the logarithm of their sum is $0.313262$; give the 1001 back, and $\operatorname{lse} = 1001.313262$. In general, with the largest score $m = \max_c z_c$, the largest exponent is 0, so nothing overflows, and the sum is at least 1, so nothing is divided by 0:
 #
 # $$\operatorname{lse}(z) = m + \log\sum_c e^{z_c - m}.$$
 #
-# **Many examples at once.** From here on an array may have further axes in front: `z` of shape `(..., V)`. The scores of one example always lie along the *last* axis, and each example is treated by itself. That is what `axis=-1` says. One trap: `z.max(axis=-1)` of a `(4, 3)` array has shape `(4,)`, and `(4, 3) - (4,)` does not line up. With `keepdims=True` the maximum keeps shape `(4, 1)`, and each row loses its own maximum.
+# **Many examples at once.** From here on an array may have further axes in front: `z` of shape `(..., V)`. The scores of one example always lie along the *last* axis, and each example is treated by itself. That is what `axis=-1` says. One trap: `z.max(axis=-1)` of a `(4, 3)` array has shape `(4,)`. NumPy lines shapes up from the right, so in `(4, 3) - (4,)` the 3 meets the 4: an error. With `keepdims=True` the maximum keeps shape `(4, 1)`, and each row loses its own maximum.
 #
 # ### Exercise 4.1 Log-sum-exp and softmax
 #
@@ -454,9 +454,7 @@ with when_ready("4.1"):
 # %% [markdown]
 # ## The price of a surprise
 #
-# Then the next token comes. Call its number $y$. The loss is the [cross-entropy](../glossary.ipynb#cross-entropy) $\ell = -\log p_y$: small when the model expected the token, large when it is surprised. With natural logarithms the unit is the [nat](../glossary.ipynb#nat).
-#
-# For our three tokens, if token 1 comes, $p_1 = \tfrac{1}{3}$ and $\ell = \log 3 = 1.098612$.
+# Then the next token comes. Say it is token 1, to which the model gave $\tfrac{1}{3}$. The loss is $-\log\tfrac{1}{3} = \log 3 = 1.098612$. In general, when token number $y$ comes, the loss is the [cross-entropy](../glossary.ipynb#cross-entropy) $\ell = -\log p_y$: small when the model expected the token, large when it is surprised. With natural logarithms the unit is the [nat](../glossary.ipynb#nat).
 #
 # Do not compute it that way. Put $p_y = e^{z_y - \operatorname{lse}(z)}$ into the logarithm and the exponential goes away:
 #
@@ -472,9 +470,9 @@ quiz("4.predict-gap", r"""
 ( ) 16.1 :: That is $-\log 10^{-7}$: what you get with a little something added inside the logarithm "for safety". The loss then cannot rise above 16.1, and beyond that it is flat: no slope, nothing to learn from.
 ( ) 1 :: That would be $1 - p_1$. Cross-entropy has no upper limit.
 
-? A classmate feeds softmax's *output* into a loss that takes scores, so softmax is applied twice. With $C = 3$ tokens and a model that is as right as can be, how small can that loss become?
+? A classmate feeds softmax's *output* into a loss that takes scores, so softmax is applied twice. With $V = 3$ tokens and a model that is as right as can be, how small can that loss become?
 ( ) 0 :: It would, with one softmax. But the second one sees numbers between 0 and 1 only.
-(x) 0.551445 :: The best case is $p = (1, 0, 0)$, and softmax of that gives the target $e/(e + 2)$: a loss of $\log(1 + 2/e)$. In general the floor is $\log(1 + (C-1)/e)$.
+(x) 0.551445 :: The best case is $p = (1, 0, 0)$, and softmax of that gives the target $e/(e + 2)$: a loss of $\log(1 + 2/e)$. In general the floor is $\log(1 + (V-1)/e)$.
 ( ) 1.098612 :: That is $\log 3$, the loss of knowing nothing at all. The double softmax is not quite that bad.
 ( ) It becomes negative :: A cross-entropy is never negative.
 """)
@@ -489,8 +487,11 @@ with np.errstate(all="ignore"):
     print("with 1e-7 for safety:       ", -np.log(p[y] + 1e-7))
     print("from the scores:            ", -z[y] + z.max() + np.log(e.sum()))
 
-for C in (2, 3, 65):
-    print(f"floor of a double softmax with {C:>2} tokens: {math.log(1 + (C - 1) / math.e):.6f}")
+for V in (2, 3, 65):
+    print(f"floor of a double softmax with {V:>2} tokens: {math.log(1 + (V - 1) / math.e):.6f}")
+
+# %% [markdown]
+# *To the computer $e^{-1000}$ is 0, and its logarithm is gone. A small constant hides that, and stops at 16.1. The last lines are about another slip, the double softmax: probabilities are handed to a loss that takes scores, so softmax is applied to its own output. Then even a perfect model cannot get below $\log(1 + (V-1)/e)$.*
 
 # %% [markdown]
 # Two small helpers for what comes next: from an array of scores, pick one for each example; and make a [one-hot vector](../glossary.ipynb#one-hot-vector) $e_y$, which has a 1 in place $y$ and 0 elsewhere.
@@ -590,16 +591,16 @@ with when_ready("4.1", "4.2"):
 # %% [markdown]
 # ## The output error signal
 #
-# Now the first step back. How does the loss of one example answer to each score? Look at its two terms, $\ell = -z_y + \operatorname{lse}(z)$.
+# Now the first step back. How does the loss of one example answer to each score? Look at its two terms, $\ell = -z_y + \operatorname{lse}(z)$, for our three tokens with token 1 coming.
 #
-# - $-z_y$ answers to $z_y$ with $-1$, and to no other score.
-# - $\operatorname{lse}(z) = \log\sum_c e^{z_c}$ answers to $z_j$ with $\dfrac{e^{z_j}}{\sum_c e^{z_c}}$. That is $p_j$.
+# - $-z_1$ answers to $z_1$ with $-1$, and to no other score: $(0, -1, 0)$.
+# - $\operatorname{lse}(z) = \log\sum_c e^{z_c}$ answers to $z_j$ with $\dfrac{e^{z_j}}{\sum_c e^{z_c}}$. That is $p_j$: $(\tfrac{1}{6}, \tfrac{1}{3}, \tfrac{1}{2})$.
 #
-# Together:
+# Together: $(\tfrac{1}{6}, -\tfrac{2}{3}, \tfrac{1}{2})$. In general, with $\nabla_z\,\ell$ for the gradient, the derivatives by all scores in one vector,
 #
 # $$\bar z = \nabla_z\,\ell = p - e_y.$$
 #
-# For our three tokens with token 1 coming: $(\tfrac{1}{6}, \tfrac{1}{3}, \tfrac{1}{2}) - (0, 1, 0) = (\tfrac{1}{6}, -\tfrac{2}{3}, \tfrac{1}{2})$. Each wrong score is pushed down by its own probability, and the right one is pulled up by $1 - p_y$. (Down and up: a descent step goes *against* the gradient.)
+# Each wrong score is pushed down by its own probability, and the right one is pulled up by $1 - p_y$. (Down and up: a descent step goes *against* the gradient.)
 #
 # The entries sum to 0. They must: a common shift of all scores changes nothing.
 #
@@ -617,6 +618,8 @@ if not quiet():
 
 # %% [markdown]
 # *The difference of two vectors that each sum to 1 sums to 0.*
+#
+# **The long way round.** Many go from the loss to the probabilities first, and from there to the scores. For the second step one has to know how $p$ answers to a score. Raise $z_2$ by a tiny $\varepsilon$. Its exponential, 3, grows by $3\varepsilon$, and so does the sum, 6. So $p_2 = \tfrac{3}{6}$ grows by $\tfrac{3}{6}\varepsilon - \tfrac{3}{6}\cdot\tfrac{3}{6}\varepsilon = \tfrac{1}{4}\varepsilon$. The others only see the sum grow: $p_0$ falls by $\tfrac{1}{6}\cdot\tfrac{1}{2}\varepsilon = \tfrac{1}{12}\varepsilon$ and $p_1$ by $\tfrac{1}{3}\cdot\tfrac{1}{2}\varepsilon = \tfrac{1}{6}\varepsilon$. In general $\partial p_i/\partial z_j$ is $p_i(1 - p_i)$ for $i = j$ and $-p_i\,p_j$ otherwise. The whole table is the Jacobian of softmax, $J = \operatorname{diag}(p) - p\,p^\top$.
 
 # %% tags=["quiz"]
 quiz("4.predict-signal", r"""
@@ -637,12 +640,13 @@ quiz("4.predict-signal", r"""
 p, e = np.array([1 / 6, 1 / 3, 1 / 2]), np.array([0.0, 1.0, 0.0])
 by_p = 0 - e / p  # ∂ℓ/∂p
 J = np.diag(p) - np.outer(p, p)  # ∂p_i/∂z_j, the whole table
+print("how p answers to z_2:       ", J[:, 2])
 print("through the whole Jacobian: ", J.T @ by_p)
 print("through its diagonal only:  ", np.diag(J) * by_p + 0)
 print("the Jacobian once too often:", J.T @ (p - e))
 
 # %% [markdown]
-# *The first line is $p - e_y$: the detour through the probabilities leads to the same place. The last line is what you get when you start from $p - e_y$ and apply softmax's derivative once more. It sums to 0 as well, so only its values give it away.*
+# *The first line is the last column of $J$: $-\tfrac{1}{12}$, $-\tfrac{1}{6}$, $\tfrac{1}{4}$. The second is $p - e_y$: the detour through the probabilities leads to the same place. The last line is what you get when you start from $p - e_y$ and apply softmax's derivative once more. It sums to 0 as well, so only its values give it away.*
 #
 # ### Exercise 4.3 The gradient at the scores
 #
@@ -744,11 +748,11 @@ with when_ready("4.1", "4.3"):
 # | $b$ | `[0, 0, 0]` | $\bar b$ = ? | `(3,)` |
 # | $q$ | `[5, −2, 5]` | $\bar q$ = `[1, −1, 2]` | `(3,)` |
 #
-# Every adjoint has the [shape](../glossary.ipynb#shape) of what it is the adjoint of. That alone nearly settles it: of $W$ and $\bar q$, only $W^\top\bar q$ has shape `(2,)`. Of $\bar q$ and $r$, only the [outer product](../glossary.ipynb#outer-product) $\bar q\,r^\top$ has shape `(3, 2)`.
+# Go entry by entry. The input $r_0$ takes part in all three outputs, with the factors $1, 0, 3$ (column 0 of $W$), so it receives $1\cdot 1 + 0\cdot(-1) + 3\cdot 2 = 7$. In the same way $r_1$ receives $2\cdot 1 - 1\cdot(-1) + 1\cdot 2 = 5$. The weight $W_{01} = 2$ takes part in $q_0$ alone, with the factor $r_1 = 2$: it receives $1\cdot 2 = 2$. And each $b_i$ takes part in $q_i$ alone, with the factor 1. In general
 #
 # $$\bar r = W^\top\bar q,\qquad \bar W = \bar q\, r^\top,\qquad \bar b = \bar q.$$
 #
-# One entry to be sure. $W_{ij}$ takes part in $q_i = \sum_j W_{ij} r_j + b_i$ and in nothing else, with local derivative $r_j$. So its message is $\bar q_i\, r_j$, which is the entry $(i, j)$ of the outer product.
+# The entry $(i, j)$ of the [outer product](../glossary.ipynb#outer-product) $\bar q\,r^\top$ is $\bar q_i\,r_j$. And you need not remember which is which. Every adjoint has the [shape](../glossary.ipynb#shape) of what it is the adjoint of: of $W$ and $\bar q$, only $W^\top\bar q$ has shape `(2,)`; of $\bar q$ and $r$, only $\bar q\,r^\top$ has shape `(3, 2)`.
 
 # %%
 W = np.array([[1.0, 2.0], [0.0, -1.0], [3.0, 1.0]])
@@ -783,6 +787,18 @@ quiz("4.predict-batch", r"""
 (x) `q_bar.sum(axis=0)` :: One message from each example, added, for each of the three outputs.
 ( ) `q_bar.sum()` :: One number. Each output has a bias of its own.
 """)
+
+# %% [markdown]
+# **A test without differences.** The check below uses a test of its own. Send a tangent forward through the example, $\dot r = (1, -1)$: $\dot q = W\dot r = (-1, 1, 2)$. Its dot product with $\bar q = (1, -1, 2)$ is $-1 - 1 + 4 = 2$. Now send $\bar q$ back, $\bar r = (7, 5)$, and take the dot product with $\dot r$: $7 - 5 = 2$. Whatever the two directions, both ways lead to one number. This is the [adjoint identity](../glossary.ipynb#adjoint-identity), with $\langle\cdot,\cdot\rangle$ for the dot product and $J$ for the Jacobian (of $q$ by $r$: $J = W$):
+#
+# $$\langle \bar q,\; J\dot r\rangle = \langle J^\top\bar q,\; \dot r\rangle = \langle\bar r,\; \dot r\rangle.$$
+
+# %%
+W = np.array([[1.0, 2.0], [0.0, -1.0], [3.0, 1.0]])
+q_bar, r_dot = np.array([1.0, -1.0, 2.0]), np.array([1.0, -1.0])  # change both directions
+
+print("forward: W r_dot =", W @ r_dot, "  dot product with q_bar:", q_bar @ (W @ r_dot))
+print("back:    r_bar   =", W.T @ q_bar, "  dot product with r_dot:", (W.T @ q_bar) @ r_dot)
 
 # %% [markdown]
 # ### Exercise 4.4 The affine rule
@@ -844,11 +860,6 @@ grade("4.4", affine_vjp)
 #
 # For the middle one, `np.einsum("bi,bj->ij", examples_q_bar, examples_r)` says the same in letters: keep $i$ and $j$, sum over the examples $b$.
 
-# %% [markdown]
-# There is a test that needs no finite difference and no other system. Forward mode sends a tangent $\dot r$ through the map: $\dot q = J\dot r = W\dot r$. Reverse mode sends $\bar q$ back: $\bar r = J^\top\bar q$. Whatever the two directions, they must agree on one number, the [adjoint identity](../glossary.ipynb#adjoint-identity):
-#
-# $$\langle \bar q,\; J\dot r\rangle = \langle J^\top\bar q,\; \dot r\rangle = \langle\bar r,\; \dot r\rangle.$$
-
 # %%
 with when_ready("4.4"):
     rng = np.random.default_rng()
@@ -860,14 +871,14 @@ with when_ready("4.4"):
         print(f"W {m} × {n}:   forward ⟨q̄, W ṙ⟩ = {forward:+.12f}   back ⟨r̄, ṙ⟩ = {back:+.12f}")
 
 # %% [markdown]
-# *Two dot products, one with a tangent going forward, one with an adjoint coming back. If they differ, one of the two directions is wrong.*
+# *The adjoint identity, on your rule. If the two numbers differ, one of the two directions is wrong.*
 
 # %% [markdown]
 # ## Never build the Jacobian
 #
 # The rule $\bar W = \bar q\,r^\top$ looks too cheap. Where did the Jacobian go?
 #
-# Seen as a function of $W$, the map takes $m\cdot n$ numbers to $m$ numbers, so its Jacobian has $m\cdot mn$ entries. In the network of lesson 5 the first layer has $h = 128$ outputs and $kd = 48$ inputs. The gradient of $W_1$ has $128\cdot 48 = 6{,}144$ entries. The Jacobian on the way to it would have $128\cdot 6{,}144 = 786{,}432$. For a single example.
+# Seen as a function of $W$, the map takes $m\cdot n$ numbers to $m$ numbers, so its Jacobian has $m\cdot mn$ entries. In the network of lesson 5 the first affine map has 128 outputs and 48 inputs. The gradient of its matrix has $128\cdot 48 = 6{,}144$ entries. The Jacobian on the way to it would have $128\cdot 6{,}144 = 786{,}432$. For a single example.
 #
 # And nearly all of it is 0: $W_{ij}$ enters $q_i$ and no other output.
 
@@ -880,7 +891,7 @@ def jacobian_by_weights(m: int, r: np.ndarray) -> np.ndarray:
     return J.reshape(m, -1)
 
 
-m, n = 128, 48  # the first layer of lesson 5's network with k = 3, d = 16
+m, n = 128, 48  # the first affine map of lesson 5's network
 rng = np.random.default_rng(4)
 r, q_bar = rng.normal(size=n), rng.normal(size=m)
 
@@ -913,11 +924,11 @@ if not quiet():
 # %% [markdown]
 # ## Back through the tanh
 #
-# Between the two affine maps stands $h = \tanh u$, entry by entry. The vector $u$, before the tanh, is the [preactivation](../glossary.ipynb#preactivation). Entry $i$ of $h$ depends on entry $i$ of $u$ alone, so the Jacobian is diagonal, and the whole rule is a product entry by entry, a [Hadamard product](../glossary.ipynb#Hadamard-product), written $\odot$:
+# Between the two affine maps of our model stands $h = \tanh u$, entry by entry. The vector $u$, before the tanh, is the [preactivation](../glossary.ipynb#preactivation). As in lesson 3, the slope of tanh comes from its *output*: if $h = 0.5$, the slope is $1 - 0.25 = 0.75$, and an upstream of $2$ becomes $1.5$. Nobody needs to remember $u$.
+#
+# Entry $i$ of $h$ depends on entry $i$ of $u$ alone. So the Jacobian is diagonal, and the whole rule is a product entry by entry, a [Hadamard product](../glossary.ipynb#Hadamard-product), written $\odot$:
 #
 # $$\bar u = \bar h\odot(1 - h\odot h).$$
-#
-# As in lesson 3, the slope of tanh comes from its *output*. If $h = 0.5$, the slope is $1 - 0.25 = 0.75$, and an upstream of $2$ becomes $1.5$. Nobody needs to remember $u$.
 
 # %% tags=["quiz"]
 quiz("4.predict-tanh", r"""
@@ -1095,7 +1106,7 @@ grade("4.6", embedding_vjp)
 # %% [markdown]
 # ## One complete backward pass
 #
-# Now all the pieces of the model are there. It is the neural [n-gram model](../glossary.ipynb#n-gram-model) of Bengio, Ducharme, Vincent and Jauvin (2003), without its optional direct connections: it looks at $k$ tokens and predicts the next one.
+# Now all the pieces of the model are there. It is the neural [n-gram model](../glossary.ipynb#n-gram-model) of Bengio, Ducharme, Vincent and Jauvin (2003), in its simplest form. It looks at $k$ tokens and predicts the next one; $n = k + 1$ tokens in a row are an n-gram.
 #
 # $$\text{context}\to x \xrightarrow{\;W_1, b_1\;} u \xrightarrow{\;\tanh\;} h \xrightarrow{\;W_2, b_2\;} z \longrightarrow \ell = -z_y + \operatorname{lse}(z)$$
 #
@@ -1107,7 +1118,7 @@ grade("4.6", embedding_vjp)
 # | `W1`, `b1` | `(h, k*d)`, `(h,)` | first affine map, to the hidden layer |
 # | `W2`, `b2` | `(V, h)`, `(V,)` | second affine map, to the scores |
 #
-# The vector $h$ is the hidden [representation](../glossary.ipynb#representation) of the context. (The letter also counts the hidden units. The shapes tell which is meant.)
+# The entries of $h$ are called hidden units: they are neither input nor output. The vector $h$ is the hidden [representation](../glossary.ipynb#representation) of the context. (The letter also counts the hidden units. The shapes tell which is meant.)
 
 # %%
 if not quiet():
@@ -1120,7 +1131,7 @@ if not quiet():
 #
 # $B$ examples travel together: contexts `(B, k)`, targets `(B,)`, and every value in between gets an axis of length $B$ in front. A single example is $B = 1$; it needs no rule of its own. Examples are rows, so the affine map reads $u = x\,W_1^\top + b_1$: `x @ W1.T + b1`, `(B, kd) @ (kd, h)`.
 #
-# The loss of the batch is the **mean** of its losses,
+# The loss of the batch is the **mean** of its losses. If two examples have losses 1 and 3, the mean is 2, and a nudge that raises the first loss by $\varepsilon$ raises the mean by $\tfrac12\varepsilon$. So each error signal is halved. In general,
 #
 # $$L = \frac1B\sum_{i=1}^{B}\ell_i,\qquad\text{so}\qquad \bar z = \frac1B\,(p - e_y)\ \text{ for each example.}$$
 #
@@ -1279,7 +1290,7 @@ with when_ready("4.1", "4.2", "4.3", "4.4", "4.5", "4.6", "4.7"):
     print(f"all derivatives by differences: {2 * P:,} forward passes, {2 * P * one * 1e3:,.0f} ms")
 
 # %% [markdown]
-# *All 15,697 derivatives for the price of a few forward passes: lesson 3's cheap-gradient principle, on arrays. A network with random weights has learned nothing yet, and its loss says so. Lesson 5 runs this pass many thousand times, through PyTorch, and changes that.*
+# *All 15,697 derivatives for the price of a few forward passes: lesson 3's cheap-gradient principle, on arrays. Guessing evenly gives each token $\tfrac{1}{65}$ and costs $\log 65$. A network with random weights has learned nothing yet, and costs about as much. Lesson 5 runs this pass many thousand times, through PyTorch, and changes that.*
 
 # %% [markdown]
 # ## Which rows break
@@ -1582,7 +1593,7 @@ quiz("4.quiz", r"""
 # %% [markdown]
 # ## Common mix-ups
 #
-# - **Scores and probabilities.** A loss that takes scores must get scores. Softmax applied twice never gets below $\log(1 + (C-1)/e)$.
+# - **Scores and probabilities.** A loss that takes scores must get scores. Softmax applied twice never gets below $\log(1 + (V-1)/e)$.
 # - **$p - e_y$ and a difference of token numbers.** Token numbers are names.
 # - **The sum and the mean.** Rules add. A mean enters once, with the loss.
 # - **$W$ forward and $W^\top$ back.** The adjoint travels from outputs to inputs, so the matrix is transposed on the way back. A square $W$ hides the mistake.
@@ -1604,7 +1615,7 @@ quiz("4.quiz", r"""
 # ## Real-world reps
 #
 # - [ ] Take `logsumexp` to `[0.0, -np.inf]`. What should it be, and what does yours say? (A score of $-\infty$ is how masks forbid a token.)
-# - [ ] In PyTorch, run `torch.nn.functional.cross_entropy` on probabilities instead of scores, for a model that is perfectly right. Find the floor $\log(1 + (C-1)/e)$ in the output.
+# - [ ] In PyTorch, run `torch.nn.functional.cross_entropy` on probabilities instead of scores, for a model that is perfectly right. Find the floor $\log(1 + (V-1)/e)$ in the output.
 # - [ ] Replace tanh in the network by ReLU: one line forward, one rule back. Let `compare` judge it (and change `torch_gradients` with it).
 # - [ ] Add a second hidden layer. How many lines does your backward pass grow by?
 # - [ ] Break one rule on purpose, hide which, and let a classmate find it from the table of `compare` alone.

@@ -11,7 +11,7 @@
 # - measure a loss, in nats and in bits, and hold it against a counted baseline;
 # - read a sweep without claiming more than it shows, and test a suspicion by an experiment of your own.
 #
-# **Time.** About 75 minutes; the exercises marked (more) come on top. The computer needs one or two of them for training.
+# **Time.** About 75 minutes for the core; the exercises marked (more) and the written questions come on top. [Place your bet](#Place-your-bet) is a good place for a break. From there on the computer has work too: two trainings, about half a minute each. Exercises are numbered by topic, so 5.9 and 5.11 come before 5.4.
 #
 # **Before this.** Lesson 4: the n-gram network and its backward pass. Lesson 3: gradients accumulate. A little PyTorch helps: a tensor is an array that can be asked for gradients. You need no other notebook.
 #
@@ -183,7 +183,7 @@ quiz("5.warm-up", r"""
 # %% [markdown]
 # ## Characters become numbers
 #
-# A language model needs [tokens](../glossary.ipynb#token). Ours are single characters. Take the text `abracadabra`. Its different characters, sorted, are `a b c d r`: the [vocabulary](../glossary.ipynb#vocabulary), $V = 5$. A character's number is its place there, so the text becomes
+# A language model needs [tokens](../glossary.ipynb#token). Ours are single characters. Take the text `abracadabra`. Its different characters, sorted, are `a b c d r`: the [vocabulary](../glossary.ipynb#vocabulary), $V = 5$. A character's number, its id, is its place there, so the text becomes
 #
 # $$0, 1, 4, 0, 2, 0, 3, 0, 1, 4, 0.$$
 #
@@ -370,11 +370,11 @@ with when_ready("5.1"):
 #
 # The plainest model is a table: for each context, how often did each character come next? With $V = 65$ and $k = 1$ it has $65^2 = 4{,}225$ entries. With $k = 3$ it has $65^4 = 17{,}850{,}625$, and most contexts never occur in a million characters. In general $V^{k+1}$: each further character *multiplies* the table by 65.
 #
-# The network of lesson 4 shares. All contexts use the same five arrays; a longer context only makes $W_1$ wider. Its count of [parameters](../glossary.ipynb#parameter) is
+# The network of lesson 4 shares. All contexts use the same five arrays; a longer context only makes $W_1$ wider. With $d = 16$, $h = 128$ and $k = 3$ they have $1{,}040 + 6{,}144 + 128 + 8{,}320 + 65 = 15{,}697$ entries. In general its count of [parameters](../glossary.ipynb#parameter) is
 #
 # $$Vd + (kd)h + h + hV + V$$
 #
-# for $C$, $W_1$, $b_1$, $W_2$, $b_2$. Each further character *adds* $dh$. With $d = 16$ and $h = 128$ that is 2,048.
+# for $C$, $W_1$, $b_1$, $W_2$, $b_2$. Each further character *adds* $dh$, here $16\cdot 128 = 2{,}048$.
 
 # %%
 V, d, h = 65, 16, 128  # change h
@@ -469,7 +469,7 @@ with when_ready("5.2"):
 #
 # The parameters are a plain dict of tensors. Each must be a [leaf](../glossary.ipynb#leaf): made directly, not computed from something that is recorded, and with `requires_grad=True`, which asks PyTorch to leave a gradient in `.grad`. A trap: `torch.randn(3, requires_grad=True) * 0.2` is a *result*; the leaf is the tensor before the multiplication, which nobody has a name for any more.
 #
-# **Where to start.** Not at zero, and no two units alike (the next section says why). And not too large: a sum of 48 inputs times weights of size 1 is about 7, where tanh is flat. The recipe here, with $N$ for random numbers of mean 0 and standard deviation 1:
+# **Where to start.** Not at zero, and no two units alike (the next section says why). And not too large: a sum of 48 products of size 1 with random signs is about $\sqrt{48} = 6.9$ in size, where tanh is flat. The recipe here, with $N$ for random numbers of mean 0 and standard deviation 1:
 #
 # | $C$ | $W_1$ | $b_1$ | $W_2$ | $b_2$ |
 # |---|---|---|---|---|
@@ -523,8 +523,10 @@ quiz("5.predict-init", r"""
 # Write **`init_params(V, d, k, h, rng)`** and **`ngram_logits(params, contexts)`**.
 #
 # - `init_params` returns a dict of leaf tensors with `requires_grad=True`: `C (V, d)`, `W1 (h, k*d)`, `b1 (h,)`, `W2 (V, h)`, `b2 (V,)`, by the recipe above. Every random number is drawn with `generator=rng`. PyTorch's usual float32 will do.
-# - `ngram_logits` takes such a dict and int64 `contexts (B, k)`, and returns the scores `(B, V)`: lesson 4's forward pass, $z = W_2\tanh(W_1 x + b_1) + b_2$, where $x$ holds the $k$ rows of $C$ end to end. It must work for parameters of any float type, and the way back to all five must be open.
+# - `ngram_logits` takes such a dict and int64 `contexts (B, k)`, and returns the scores `(B, V)`: lesson 4's forward pass, $z = W_2\tanh(W_1 x + b_1) + b_2$, where $x$ holds the $k$ rows of $C$ end to end. It must work for parameters of any float type. `backward` from the scores must reach all five parameters.
 # - No errors to raise.
+#
+# Example: `init_params(65, 16, 3, 128, rng)` returns 15,697 numbers in five tensors. With them, `ngram_logits` turns contexts of shape `(4, 3)` into scores of shape `(4, 65)`. If every parameter is 0 except `b2 = [1, 2, 3]`, each row of scores is `[1, 2, 3]`.
 #
 # Useful: `torch.randn(3, 2, generator=rng)`, `tensor.requires_grad_()`, `C[contexts]` of shape `(B, k, d)`, `.flatten(1)`.
 
@@ -761,7 +763,9 @@ if not quiet():
 # %% [markdown]
 # ## One step downhill
 #
-# A step of gradient descent takes a batch, and moves every parameter against its gradient: $\theta \leftarrow \theta - \eta\,\nabla L$. The number $\eta$ is the [learning rate](../glossary.ipynb#learning-rate). Take $L = (3w-1)^2$ at $w = 2$, gradient 30, $\eta = 0.01$: $w$ becomes $1.7$ and the loss falls from 25 to 16.81. With $\eta = 0.2$, $w$ becomes $-4$ and the loss *rises* to 169. The gradient gives the direction; how far it holds, it does not say.
+# Take $L = (3w-1)^2$ at $w = 2$, where the gradient is 30. A step with rate 0.01 goes $0.01\cdot 30 = 0.3$ against it: $w$ becomes $1.7$ and the loss falls from 25 to 16.81. With rate 0.2, $w$ becomes $-4$ and the loss *rises* to 169. The gradient gives the direction; how far it holds, it does not say.
+#
+# A step of [gradient descent](../glossary.ipynb#gradient-descent) does this with every parameter at once, for the loss $L$ of a batch: $\theta \leftarrow \theta - \eta\,\nabla L$. The letter $\theta$ stands for all parameters, $\nabla L$ for the derivatives by them, and $\eta$ is the [learning rate](../glossary.ipynb#learning-rate).
 #
 # Two things about PyTorch:
 #
@@ -784,7 +788,7 @@ if not quiet():
     )
 
 # %% [markdown]
-# *The step is best at 1/18 and useless at 1/9; beyond that it makes things worse.*
+# *The step is best at 1/18: it lands on $w = \tfrac13$, where the loss is 0. At 1/9 it has gone just as far beyond, and is useless; from there on it makes things worse.*
 
 # %% tags=["quiz"]
 quiz("5.predict-step", r"""
@@ -813,6 +817,8 @@ quiz("5.predict-step", r"""
 # - Returns the loss from before the update, as a plain Python float.
 # - Whatever stands in a `.grad` when it is called must not matter. Afterwards the parameters are the same leaf tensors as before, with new numbers in them.
 # - No errors to raise. No optimizer from `torch.optim`: this exercise *is* the optimizer.
+#
+# Example: let all parameters be 0, $V = 3$, and one example with target 1. A step with `lr = 0.3` returns $\log 3 = 1.098612$. Lesson 4 told the gradient of `b2`, $(\tfrac13, -\tfrac23, \tfrac13)$; so `b2` is then $(-0.1, 0.2, -0.1)$, and everything else is still 0.
 #
 # Useful: `F.cross_entropy(z, targets)` takes scores and returns the mean.
 
@@ -1030,7 +1036,7 @@ with when_ready("5.1", "5.3", "5.5"):
 #
 # The training set has about a million examples. One exact gradient of their mean loss takes a pass over all of them, for a single step. [Stochastic gradient descent](../glossary.ipynb#stochastic-gradient-descent) takes a few at random, a [minibatch](../glossary.ipynb#minibatch), and uses *their* mean gradient.
 #
-# Is that allowed? Say three examples have the derivatives $1, 4$ and $7$ by some weight. The full gradient is their mean, 4. Draw one example: you get 1, 4 or 7. None may be right, but on average you get 4. An estimate that is right on average is called unbiased. Draw $B$ of them independently and take the mean: still right on average, and its variance is $B$ times smaller.
+# Is that allowed? Say three examples have the derivatives $1, 4$ and $7$ by some weight. The full gradient is their mean, 4. Draw one example: you get 1, 4 or 7. None may be right, but on average you get 4. An estimate that is right on average is called unbiased. How far off is it? By $-3$, $0$ or $3$: its variance, the mean of the squares, is $(9 + 0 + 9)/3 = 6$. Draw 4 of them independently and take the mean: still right on average, and the variance is $6/4 = 1.5$. With $B$ draws it is $B$ times smaller.
 #
 # Four times the batch size costs four times the work and halves the typical error. That is why small batches are popular.
 #
@@ -1074,6 +1080,8 @@ quiz("5.predict-estimate", r"""
 # - `rng`: a `torch.Generator`; `n`: how many examples there are; `size`: how many to draw.
 # - Returns an int64 tensor `(size,)` of indices from $0$ to $n - 1$. Each is drawn independently and evenly, **with replacement**: the same index may come twice, and `size` may be larger than `n`.
 # - All chance comes from `rng`. No errors to raise.
+#
+# Example: `minibatch(rng, 3, 5)` may be `tensor([2, 0, 2, 1, 0])`.
 
 # %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "5_6-solution", "locked": false, "solution": true, "task": false}
 def minibatch(rng: torch.Generator, n: int, size: int) -> torch.Tensor:
@@ -1148,7 +1156,7 @@ with when_ready("5.1", "5.3", "5.6"):
         )
 
 # %% [markdown]
-# *The product of variance and batch size stays about the same. And the mean of many minibatch gradients closes in on the full gradient, from every batch size.*
+# *For a whole gradient the variance is the mean squared distance from the full gradient. Its product with the batch size stays about the same. And the mean of many minibatch gradients closes in on the full gradient, from every batch size.*
 
 # %% [markdown]
 # ## The training loop
@@ -1167,6 +1175,8 @@ with when_ready("5.1", "5.3", "5.6"):
 # - Each step draws a new minibatch and makes one training step with it. The parameters are changed in place.
 # - If there is a callback, `callback(step, loss)` is called after each step.
 # - Returns the list of the losses, one float for each step. No errors to raise.
+#
+# Example: with `steps=3` it asks for `lr(0)`, `lr(1)` and `lr(2)`, and returns three losses. A callback hears `(0, first loss)`, `(1, second loss)`, `(2, third loss)`.
 
 # %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "5_7-solution", "locked": false, "solution": true, "task": false}
 def train(params, contexts, targets, *, steps, batch_size, lr, rng, callback=None) -> list[float]:
@@ -1344,7 +1354,7 @@ with when_ready("5.1", "5.3", "5.4", "5.5", "5.6", "5.7"):
         )
 
 # %% [markdown]
-# *Read the table from left to right. $k = 1$ lands near the counted bigram, as it should: both know one character. From 1 to 3 there is a big gain. And then, on tiny Shakespeare, the validation loss goes up again: 5 is a little worse than 3, and 8 is worse still.*
+# *Read the table from left to right. $k = 1$ lands near the counted bigram, as it should: both know one character. From 1 to 3 there is a big gain. And then, on tiny Shakespeare, the validation loss goes up again: 5 is a little worse than 3, and 8 is worse still. (On Python's help texts, which stand in when nothing can be fetched, 5 is about as good as 3. There too 8 is worse than 3, on training and on validation.)*
 #
 # The gap between 3 and 5 is small: about 0.01 or 0.02, and another seed moves it. That 8 is worse than 3 holds on every seed that we tried.
 
@@ -1378,21 +1388,25 @@ quiz("5.reading", r"""
 # %% [markdown]
 # ## The same models, trained better
 #
-# Two changes, one at a time. First: plain gradient descent as before, with 30,000 steps instead of 15,000, for $k = 3$ and $5$. Second: Adam, an optimizer that gives each parameter a step size of its own; 20,000 steps, the rate falling in a straight line from 0.003 to 0, for $k = 3, 5, 8$. Same width, same start, same batches of 64. It takes about 40 seconds.
+# One change, then: the training. Adam is an optimizer that gives each parameter a step size of its own, made from the sizes of its recent gradients. It takes 20,000 steps; the rate falls in a straight line from 0.003 to 0. Same width, same start, same batches of 64, for $k = 3, 5, 8$. It takes about 35 seconds on a quiet machine.
+#
+# The other way to train better is plain gradient descent as before, with 30,000 steps instead of 15,000. That takes about as long again, so it is switched off. Its numbers stand in the table below; put `more_steps = True` if you want to see them come about.
 
 # %%
+more_steps = False  # True: also plain gradient descent with 30,000 steps, for k = 3 and 5
+
 with when_ready("5.1", "5.3", "5.4", "5.5", "5.6", "5.7"):
     if quiet():
         run(1, steps=2, trainer=with_adam, lr=lambda step: 0.003)
     else:
-        better = {"SGD, 30,000 steps": {}, "Adam, 20,000 steps": {}}
-        for k in (3, 5):
-            better["SGD, 30,000 steps"][k] = run(k, steps=30_000, label=f"SGD,  k = {k}")
-        for k in (3, 5, 8):
-            better["Adam, 20,000 steps"][k] = run(
-                k, steps=20_000, trainer=with_adam, lr=lambda step: 0.003 * (1 - step / 20_000), label=f"Adam, k = {k}"
-            )
-        rows = {"SGD, 15,000 steps": sweep, **better}
+        rows = {"SGD, 15,000 steps": sweep}
+        if more_steps:
+            rows["SGD, 30,000 steps"] = {k: run(k, steps=30_000, label=f"SGD,  k = {k}") for k in (3, 5)}
+        better = {
+            k: run(k, steps=20_000, trainer=with_adam, lr=lambda step: 0.003 * (1 - step / 20_000), label=f"Adam, k = {k}")
+            for k in (3, 5, 8)
+        }
+        rows["Adam, 20,000 steps"] = better
         print(f"\n{'':<22}{'validation':^32}    {'training':^32}")
         print(f"{'':<22}" + 2 * ("".join(f"{f'k = {k}':>8}" for k in KS) + "    "))
         for name, runs in rows.items():
@@ -1400,11 +1414,13 @@ with when_ready("5.1", "5.3", "5.4", "5.5", "5.6", "5.7"):
             print(f"{name:<22}{cells[0]}    {cells[1]}")
         draw_by_context(
             {name: {k: r["validation"] for k, r in runs.items()} for name, runs in rows.items()},
-            "The same models, trained in three ways: who is best now?",
+            "The same models, trained better: who is best now?",
         )
 
 # %% [markdown]
-# *On tiny Shakespeare: with 30,000 steps $k = 5$ passes $k = 3$. With Adam both $k = 5$ and $k = 8$ pass it ($k = 8$ by little), and the training loss of $k = 8$ falls clearly below that of $k = 3$. Nothing about the models has changed. So at least part of what held them back was the training.*
+# *On tiny Shakespeare both $k = 5$ and $k = 8$ now pass $k = 3$ ($k = 8$ by little), and the training loss of $k = 8$ falls clearly below that of $k = 3$. Nothing about the models has changed. So at least part of what held them back was the training.*
+#
+# More steps alone do some of it. With 30,000 steps of plain gradient descent $k = 5$ passes $k = 3$: 1.912 against 1.935. With 15,000 it did not.
 #
 # Longer runs, measured once for this lesson, tell the rest. Validation losses on tiny Shakespeare:
 #
@@ -1423,7 +1439,7 @@ with when_ready("5.1", "5.3", "5.4", "5.5", "5.6", "5.7"):
 # %% [markdown]
 # ## What the backward pass must remember
 #
-# The backward rule of tanh needs the hidden outputs that the forward pass left. So they are kept: for $L$ layers of width $h$ and a batch of $B$, that is $L\cdot h\cdot B$ numbers. With $L = 16$: $16hB$. Activations, not weights, are often what fills the memory of large models.
+# The backward rule of tanh needs the hidden outputs that the forward pass left. So they are kept: for 16 layers of 128 units and a batch of 64 that is $16\cdot 128\cdot 64 = 131{,}072$ numbers. In general, for $L$ layers of width $h$ and a batch of $B$, it is $L\cdot h\cdot B$; with $L = 16$, $16hB$. Such outputs are called activations. They, and not the weights, are often what fills the memory of large models.
 #
 # [Checkpointing](../glossary.ipynb#checkpointing) trades time for memory. Keep only every 4th layer's output: the checkpoints 4, 8, 12 and 16. On the way back, when layers 13 to 15 are needed, compute them once more from checkpoint 12; use them; forget them; go on with 9 to 11. At the worst moment there are 4 checkpoints and 3 recomputed layers: $7hB$ instead of $16hB$. The price: $16 - 4 = 12$ layers were computed twice, $12hB$ numbers.
 #
@@ -1454,7 +1470,7 @@ if not quiet():
 quiz("5.predict-memory", r"""
 ? What does checkpointing change about the gradient?
 ( ) It becomes a little less exact :: The same numbers are computed from the same numbers, only later.
-(x) Nothing :: What was forgotten is computed again, and is what it was. (Unless something random, like dropout, is drawn anew.)
+(x) Nothing :: What was forgotten is computed again, and is what it was. (Unless something random is drawn anew.)
 ( ) It skips the layers that were not kept :: They are recomputed, not skipped.
 ( ) It is an average over segments :: Nothing is averaged.
 """)
@@ -1555,6 +1571,8 @@ quiz("5.predict-writing", r"""
 # - Each new id is drawn with the model's probabilities after the last $k$ ids, those just drawn included. $k$ follows from the shapes: `W1.shape[1] // C.shape[1]`.
 # - Returns the `n` new ids as a list of whole numbers, without the prompt. The prompt stays as it was. No errors to raise.
 #
+# Example: say $k = 3$, the prompt is `[3, 1, 4, 1, 5]` and `n` is 2. The first id is drawn with the probabilities after `4, 1, 5`. If it is 9, the second is drawn after `1, 5, 9`. If that is 2, the answer is `[9, 2]`.
+#
 # Useful: `torch.multinomial(p, 1, generator=rng)` draws one index with the probabilities `p`.
 
 # %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "5_8-solution", "locked": false, "solution": true, "task": false}
@@ -1608,13 +1626,13 @@ grade("5.8", generate)
 with when_ready("5.1", "5.3", "5.4", "5.5", "5.6", "5.7", "5.8"):
     vocabulary, train_ids, _ = token_ids()
     rng = torch.Generator().manual_seed(1)
-    prompt = train_ids[:8].tolist()
+    prompt = train_ids[:13].tolist()  # the first words; a model with k = 3 sees the last three characters of them
     n = 5 if quiet() else 300
     texts = {"before training, k = 3": init_params(len(vocabulary), 16, 3, 128, rng)}
     if sweep:
         texts |= {f"after the sweep, k = {k}": sweep[k]["params"] for k in (1, 3)}
     if better:
-        texts["trained with Adam, k = 8"] = better["Adam, 20,000 steps"][8]["params"]
+        texts["trained with Adam, k = 8"] = better[8]["params"]
     for name, params in texts.items():
         written = decode(generate(params, prompt, n, rng), vocabulary)
         if not quiet():
@@ -1698,7 +1716,7 @@ quiz("5.quiz", r"""
 ( ) `loss.item()` :: That one is about memory.
 ( ) The update :: Without an update the gradient would be the same each time, if it were cleared.
 
-? Somebody clears the gradients once per epoch, not once per step. What is the update then made with?
+? Somebody clears the gradients once per epoch (a pass over all examples), not once per step. What is the update then made with?
 ( ) The gradient of the newest minibatch :: Only right after clearing.
 (x) The sum of all minibatch gradients since the last clearing, the older ones taken at older parameters :: The steps get longer and longer, and point to where the loss once fell.
 ( ) The mean over the epoch :: Nothing divides.
