@@ -7,29 +7,24 @@ import re
 import sys
 from collections.abc import Callable
 from functools import reduce
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from autograder.authoring.source import Source, read
+from autograder.authoring.source import Source
 from autograder.student.quiz import parse
-from tests.test_lesson_numbers import Run, gradient, plain, running
-
-SOURCE = Path(__file__).parent.parent / "source" / "1-chain-rule" / "chain_rule.py"
+from tests.lesson_run import Run, filled, gradient, plain, running, source_of
 
 
 @pytest.fixture(scope="module")
 def source() -> Source:
-    return read(SOURCE)
+    return source_of("1-chain-rule")
 
 
 @pytest.fixture(scope="module")
 def lesson(source: Source) -> Run:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NBGRADER_EXECUTION", "autograde")  # pictures, plots and checks are silent
-        return Run(source, filled=True)
+    return filled(source)
 
 
 def text_of(source: Source) -> str:
@@ -273,11 +268,6 @@ def test_every_quiz_has_exactly_the_right_answers_marked(source: Source) -> None
         for right, starts in zip(questions, RIGHT_ANSWERS[name], strict=True):
             assert len(right) == len(starts.split(" + "))
             assert all(o.text.startswith(start) for o, start in zip(right, starts.split(" + "), strict=True)), name
-
-
-def test_the_lesson_runs_unfilled_without_stopping(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
-    Run(source, filled=False)
 
 
 def test_cells_may_be_run_again_in_any_order(source: Source, lesson: Run) -> None:

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import math
 import re
-from pathlib import Path
 
 import pytest
 import torch
 
-from autograder.authoring.source import Source, read
+from autograder.authoring.source import Source
 from autograder.student.quiz import parse
-from tests.test_lesson_numbers import Run, plain
-
-SOURCE = Path(__file__).parent.parent / "source" / "2-forward-mode" / "forward_mode.py"
+from tests.lesson_run import Run, filled, plain, source_of
 
 
 @pytest.fixture(scope="module")
 def source() -> Source:
-    return read(SOURCE)
+    return source_of("2-forward-mode")
 
 
 @pytest.fixture(scope="module")
 def lesson(source: Source) -> Run:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NBGRADER_EXECUTION", "autograde")  # pictures, plots and checks are silent
-        return Run(source, filled=True)
+    return filled(source)
 
 
 def tangents(a: float, b: float, da: float, db: float) -> dict[str, float]:
@@ -281,18 +276,6 @@ def test_every_experiment_may_be_run_again_in_another_order(source: Source) -> N
         for code, before in list(run.printed)[: len(cells)]:
             if "reunion = {" in code or "slope along it" in code:
                 assert run.run(code) == before
-
-
-@pytest.mark.parametrize("quiet", (True, False))
-def test_unfilled_the_lesson_runs_to_the_end(source: Source, quiet: bool) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MPLBACKEND", "Agg")
-        patch.setenv("NBGRADER_EXECUTION", "autograde" if quiet else "")
-        if not quiet:
-            # Checks have tests of their own; here only the text's own cells are looked at.
-            patch.setattr("autograder.student.check", lambda *args: None)
-        run = Run(source, filled=False)
-    assert "dual_mul" in run.names
 
 
 def test_every_quiz_can_be_read_and_explains_every_option(source: Source) -> None:

@@ -7,16 +7,16 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
-from autograder.authoring.source import Source, read
+from autograder.authoring.source import Source
 from autograder.student.quiz import parse
 from tests.lesson_run import Run, plain, source_of
 from tests.texts import TINY_SHAKESPEARE, best_text
+
 
 @pytest.fixture(scope="module")
 def source() -> Source:

@@ -2,98 +2,30 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
-import io
 import math
 import re
 from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
-from autograder.authoring.source import HIDDEN_TESTS, SOLUTION, Source, read
-from autograder.authoring.stubs import stubbed
+from autograder.authoring.source import Source
 from autograder.exercises.bug_hunt import BrokenEngine, judged
 from autograder.student.quiz import parse
-
-SOURCE = Path(__file__).parent.parent / "source" / "3-reverse-mode" / "reverse_mode.py"
-
-
-class Run:
-    """The lesson's code cells run in order, as a notebook would: the namespace, and what each cell printed."""
-
-    def __init__(self, source: Source, filled: bool) -> None:
-        self.names: dict[str, Any] = {"__name__": "lesson"}
-        self.printed: list[tuple[str, str]] = []
-        for cell in source.cells:
-            if cell.kind == "code":
-                code = cell.without_regions(HIDDEN_TESTS)
-                if filled:
-                    code = "\n".join(line for line in code.split("\n") if SOLUTION not in line)
-                else:
-                    code = stubbed(code, cell.metadata)[0]
-                self.run(code)
-
-    def run(self, code: str) -> str:
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out):
-            exec(compile(code, "<lesson>", "exec"), self.names)
-        self.printed.append((code, out.getvalue()))
-        return out.getvalue()
-
-    def said_by(self, code: str) -> str:
-        """What the one cell that contains `code` printed."""
-        (said,) = [printed for text, printed in self.printed if code in text]
-        return said
+from tests.lesson_run import Run, filled, gradient, plain, running, source_of
 
 
 @pytest.fixture(scope="module")
 def source() -> Source:
-    return read(SOURCE)
+    return source_of("3-reverse-mode")
 
 
 @pytest.fixture(scope="module")
 def lesson(source: Source) -> Run:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NBGRADER_EXECUTION", "autograde")  # pictures, plots and checks are silent
-        return Run(source, filled=True)
-
-
-def plain(text: str) -> str:
-    """Text with one kind of minus and without what only sets type."""
-    for old, new in (("−", "-"), ("&nbsp;", " "), ("{,}", ","), (r"\ldots", ""), ("*", ""), ("$", "")):
-        text = text.replace(old, new)
-    return text
-
-
-def gradient(f: Callable[..., torch.Tensor], *at: float) -> list[float]:
-    leaves = [torch.tensor(x, dtype=torch.float64, requires_grad=True) for x in at]
-    f(*leaves).backward()  # type: ignore[no-untyped-call]
-    return [0.0 if leaf.grad is None else leaf.grad.item() for leaf in leaves]
-
-
-def running(a: float, b: float) -> dict[str, float]:
-    """Every value, adjoint and message of the running example, from PyTorch."""
-    ta, tb = (torch.tensor(x, dtype=torch.float64, requires_grad=True) for x in (a, b))
-    u = ta * tb
-    v = u + ta
-    w = torch.tanh(tb)
-    loss = v * w
-    nodes = {"a": ta, "b": tb, "u": u, "v": v, "w": w, "L": loss}
-    adjoints = dict(zip(nodes, torch.autograd.grad(loss, list(nodes.values()), retain_graph=True), strict=True))
-    found = {name: node.item() for name, node in nodes.items()}
-    found |= {f"{name}-bar": adjoint.item() for name, adjoint in adjoints.items()}
-    for child, parent in ("Lv", "Lw", "wb", "vu", "va", "ua", "ub"):
-        # Parents held apart, so that a slot's own derivative is seen.
-        rules = {"L": lambda v, w: v * w, "w": torch.tanh, "v": lambda u, a: u + a, "u": lambda a, b: a * b}
-        slots = {"L": "vw", "w": "b", "v": "ua", "u": "ab"}[child]
-        slopes = gradient(rules[child], *(found[name] for name in slots))  # type: ignore[arg-type]
-        found[f"{child}→{parent}"] = found[f"{child}-bar"] * slopes[slots.index(parent)]
-    return found
+    return filled(source)
 
 
 def diamond(x1: torch.Tensor, x2: torch.Tensor, gamma: float = 4.0) -> torch.Tensor:
@@ -392,18 +324,6 @@ def test_every_experiment_may_be_run_again_in_another_order(source: Source) -> N
         for code, before in list(run.printed)[: len(cells)]:
             if "reunion = {" in code or "case = order_matters()" in code:
                 assert run.run(code) == before
-
-
-@pytest.mark.parametrize("quiet", (True, False))
-def test_unfilled_the_lesson_runs_to_the_end(source: Source, quiet: bool) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MPLBACKEND", "Agg")
-        patch.setenv("NBGRADER_EXECUTION", "autograde" if quiet else "")
-        if not quiet:
-            # Checks have tests of their own; here only the text's own cells are looked at.
-            patch.setattr("autograder.student.check", lambda *args: None)
-        run = Run(source, filled=False)
-    assert "value_mul" in run.names
 
 
 def test_every_quiz_can_be_read_and_explains_every_option(source: Source) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 import re
 from decimal import Decimal, getcontext
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from autograder.authoring.source import Source, read
+from autograder.authoring.source import Source
 from autograder.student.quiz import parse
 from tests.lesson_run import Run, filled, plain, source_of
 
