@@ -67,7 +67,7 @@ def card_html(verdict: Verdict, done: Done | None = None) -> str:
     top = (
         f'<div class="bp-top"><span class="bp-mark"><svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">'
         f'{look.mark}</svg></span><span class="bp-title"><b>{escape(verdict.exercise)}</b> {escape(verdict.title)}</span>'
-        f'<span class="bp-word">{look.word}</span>{points}</div>'
+        f'<span class="bp-end"><span class="bp-word">{look.word}</span>{points}</span></div>'
     )
     body = [_message(verdict), _picture(verdict), _parts(verdict), _reread(verdict)]
     if verdict.worked_only:

@@ -1092,7 +1092,7 @@ with when_ready("3.1", "3.2", "3.3", "3.4"):
     show_backward(L)
 
 # %% [markdown]
-# *Step with the buttons, the slider or the arrow keys. Values appear from left to right; then the messages run back, one edge a step. With `show_backward(L, predict=True)` it waits at each fan-out until you have entered the next message.*
+# *Step with the buttons, the slider or the arrow keys. Values appear from left to right; then the messages run back, one edge a step. Press Predict, and it waits at each fan-out until you have entered the next message.*
 #
 # The same as numbers:
 

@@ -109,3 +109,29 @@ def test_every_piece_works_in_jupyterlab(browser: Browser, lab: Lab) -> None:
     expect(page.get_by_role("heading", name="Adding up what arrives")).to_be_in_viewport()
     assert page.errors == []  # type: ignore[attr-defined]
     page.context.close()
+
+
+def test_keys_belong_to_stepper_and_quiz_in_notebook_7(browser: Browser, lab: Lab) -> None:
+    """Notebook 7 takes keys as commands before they come down to an output: dd would delete the cell."""
+    page = open_page(browser, f"{lab.address}/notebooks/pieces.ipynb", offline=False)
+    page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=40_000)
+    expect(page.locator(".jp-KernelName")).to_contain_text("Python 3", timeout=40_000)
+    page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", timeout=40_000, state="attached")
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_text("Run All Cells", exact=True).click()
+    page.wait_for_selector(".bp-note", timeout=40_000, state="attached")
+    cells = page.locator(".jp-CodeCell").count()
+
+    stage = page.locator(".bp-stepper").nth(0).locator(".bp-stage")
+    stage.focus()
+    for key in ("d", "d", "a", "End"):
+        page.keyboard.press(key)
+    expect(page.locator(".bp-stepper").nth(0).locator(".bp-caption")).to_contain_text("every adjoint is complete")
+    first = page.locator(".bp-quiz fieldset").nth(0)
+    first.get_by_role("radio").first.focus()
+    for key in ("d", "d", "a", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
+    expect(first.get_by_role("radio").nth(1)).to_be_checked()
+    expect(first).to_contain_text("Yes. SECRET-TWO")
+    assert page.locator(".jp-CodeCell").count() == cells
+    page.context.close()
