@@ -154,7 +154,7 @@ def autograde(
     for who, flags in sorted(outcome.flagged.items()):
         for flag in flags:
             typer.echo(printable(f"! {who}: {flag}"))
-    for change in outcome.changes:
+    for change in sorted(outcome.changes, key=lambda change: change.student):
         typer.echo(f"~ {printable(change.student)} {tag_of(change.exercise)}: {change.text()}")
     for who, reason in sorted(outcome.failed.items()):
         typer.echo(printable(f"✗ {who}: {reason}"), err=True)
