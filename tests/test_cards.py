@@ -138,7 +138,7 @@ def test_a_picture_that_cannot_be_drawn_leaves_the_card() -> None:
 def test_progress_stands_at_the_foot() -> None:
     done = Done((("3.0", "a", PASSED), ("3.1", "b", PARTIAL), ("3.2", "c", "")))
     page = card_html(verdict(), done)
-    assert "1 of 3 done" in Reader(page).words
+    assert "1 of 3 exercises done" in Reader(page).words
     assert re.findall(r'<i class="(\w*)"', page) == ["full", "half", ""]
 
 

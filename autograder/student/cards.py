@@ -63,7 +63,9 @@ def card_html(verdict: Verdict, done: Done | None = None) -> str:
     look = LOOKS[verdict.status]
     points = ""
     if not verdict.worked_only:
-        points = f'<span class="bp-points">{_points(verdict.score)} / {_points(verdict.max_score)}</span>'
+        points = (
+            f'<span class="bp-points" title="points">{_points(verdict.score)} / {_points(verdict.max_score)}</span>'
+        )
     top = (
         f'<div class="bp-top"><span class="bp-mark"><svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">'
         f'{look.mark}</svg></span><span class="bp-title"><b>{escape(verdict.exercise)}</b> {escape(verdict.title)}</span>'

@@ -209,5 +209,5 @@ def bar_html(done: Sequence[str]) -> str:
     passed = sum(status == PASSED for status in done)
     return (
         f'<div class="bp-done"><span class="bp-bar" aria-hidden="true">{cells}</span>'
-        f"<span>{passed} of {len(done)} done</span></div>"
+        f"<span>{passed} of {len(done)} exercises done</span></div>"
     )

@@ -88,7 +88,7 @@ def draw_lines(x, lines: dict, title: str, xlabel: str, ylabel: str, **settings)
     """One line for each entry of `lines`; settings go to the axes."""
     _, ax = plt.subplots()
     for label, y in lines.items():
-        ax.plot(x, y, label=label)
+        ax.plot(x, y, label=label, markevery=max(1, len(x) // 10))
     ax.set(xlabel=xlabel, ylabel=ylabel, **settings)
     ax.set_title(title)
     ax.legend()

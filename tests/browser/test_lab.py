@@ -72,7 +72,9 @@ def test_a_reader_runs_lesson_3_answers_wrongly_then_rightly_and_sees_it_on_the_
 
     write(page, answer, OVERWRITES.replace(".grad =", ".grad +="))
     expect(card.locator(".bp-word")).to_have_text("Passed", timeout=30_000)
-    expect(card.locator(".bp-done")).to_have_text(f"1 of {len(exercises_of('3-reverse-mode').exercises)} done")
+    expect(card.locator(".bp-done")).to_have_text(
+        f"1 of {len(exercises_of('3-reverse-mode').exercises)} exercises done"
+    )
     assert page.errors == []  # type: ignore[attr-defined]
     page.context.close()
 
