@@ -189,6 +189,8 @@ def autograde(
         contextlib.closing(_recorder(root, config, lesson)) as recorder,
     ):
         _hold_points(recorder, like)
+        # Workers warm up while this process still imports and prepares; kept, or Dask would drop them.
+        _warming = [client.submit(execute, "[]", sandbox, asdict(limits), pure=False) for _ in range(workers)]
         secret = seeds.course_secret(root)
         lessons_state = _lesson_state(like, lesson)
         outcome, todo = Outcome(), []
