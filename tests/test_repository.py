@@ -227,7 +227,9 @@ def test_what_belongs_to_one_course_or_machine_is_not_committed() -> None:
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/architecture.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "CONTRIBUTING.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
+)
 def test_links_of_a_document_lead_somewhere(name: str) -> None:
     text = (ROOT / name).read_text()
     links = [link for link in LINK.findall(text) if "://" not in link]
