@@ -73,15 +73,18 @@ def page(browser: Browser, exported: dict[str, Path]) -> Iterator[Page]:
 
 
 @contextmanager
-def jupyterlab(folder: Path, home: Path) -> Iterator[Lab]:
-    """JupyterLab on `folder`, with nothing of the machine's own settings."""
+def jupyterlab(folder: Path, home: Path, whole: bool = False) -> Iterator[Lab]:
+    """JupyterLab on `folder`, with nothing of the machine's own settings.
+
+    If `whole`, all of a notebook is in the page, not only what is in sight.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    # The whole of a notebook is in the page, not only what is in sight.
-    whole = home / "config" / "lab" / "user-settings" / "@jupyterlab" / "notebook-extension"
-    whole.mkdir(parents=True)
-    (whole / "tracker.jupyterlab-settings").write_text('{"windowingMode": "none"}')
+    if whole:
+        kept = home / "config" / "lab" / "user-settings" / "@jupyterlab" / "notebook-extension"
+        kept.mkdir(parents=True)
+        (kept / "tracker.jupyterlab-settings").write_text('{"windowingMode": "none"}')
     settings = {"HOME": home, "JUPYTER_CONFIG_DIR": home / "config", "JUPYTER_DATA_DIR": home / "data"}
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1"]
     command += [f"--ServerApp.port={port}", "--IdentityProvider.token=", "--LabApp.news_url=", str(folder)]
@@ -118,7 +121,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     folder = tmp_path_factory.mktemp("course") / "notebooks"
     shutil.copytree(ROOT / "notebooks", folder, ignore=shutil.ignore_patterns("progress.json", ".*"))
     nbformat.write(notebook(), folder / "pieces.ipynb")
-    with jupyterlab(folder, tmp_path_factory.mktemp("home")) as running:
+    with jupyterlab(folder, tmp_path_factory.mktemp("home"), whole=True) as running:
         yield running
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,16 +31,23 @@ def value_mul(r, s):
 """
 
 
-def run_all(browser: Browser, lab: Lab, path: str) -> Page:
-    """The notebook at `path`, in a workspace of its own, with all its cells run."""
-    page = open_page(browser, f"{lab.address}/lab/workspaces/{Path(path).stem}/tree/{path}", offline=False)
+@pytest.fixture(scope="module")
+def page(browser: Browser) -> Iterator[Page]:
+    """One page for all tests here: what JupyterLab is made of is loaded once."""
+    opened = open_page(browser, "about:blank", offline=False)
+    yield opened
+    opened.context.close()
+
+
+def run_all(page: Page, lab: Lab, path: str) -> None:
+    """Open the notebook at `path`, in a workspace of its own, and run all its cells."""
+    page.goto(f"{lab.address}/lab/workspaces/{Path(path).stem}/tree/{path}")
     page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=40_000)
     expect(page.get_by_text("Python 3 (ipykernel) | Idle")).to_be_visible(timeout=40_000)
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_text("Run All Cells", exact=True).click()
     last = page.locator(".jp-CodeCell").last.locator(".jp-InputPrompt")
     expect(last).to_have_text(re.compile(r"\[\d+\]:"), timeout=90_000)
-    return page
 
 
 def write(page: Page, cell: Locator, code: str) -> None:
@@ -52,9 +60,9 @@ def write(page: Page, cell: Locator, code: str) -> None:
 
 
 def test_a_reader_runs_lesson_3_answers_wrongly_then_rightly_and_sees_it_on_the_start_page(
-    browser: Browser, lab: Lab
+    page: Page, lab: Lab
 ) -> None:
-    page = run_all(browser, lab, "3-reverse-mode/reverse_mode.ipynb")
+    run_all(page, lab, "3-reverse-mode/reverse_mode.ipynb")
     expect(page.locator(".bp-card.unanswered")).to_have_count(len(exercises_of("3-reverse-mode").exercises))
     assert page.locator("[data-mime-type='application/vnd.jupyter.error']").count() == 0
 
@@ -76,17 +84,15 @@ def test_a_reader_runs_lesson_3_answers_wrongly_then_rightly_and_sees_it_on_the_
         f"1 of {len(exercises_of('3-reverse-mode').exercises)} exercises done"
     )
     assert page.errors == []  # type: ignore[attr-defined]
-    page.context.close()
 
-    page = run_all(browser, lab, "start.ipynb")
+    run_all(page, lab, "start.ipynb")
     here = page.locator(".bp-map details[open]")
     expect(here.locator("li.passed")).to_contain_text("3.1")
     expect(page.locator(".bp-way li[aria-current]")).to_contain_text("Reverse mode")
-    page.context.close()
 
 
-def test_every_piece_works_in_jupyterlab(browser: Browser, lab: Lab) -> None:
-    page = run_all(browser, lab, "pieces.ipynb")
+def test_every_piece_works_in_jupyterlab(page: Page, lab: Lab) -> None:
+    run_all(page, lab, "pieces.ipynb")
     cells = page.locator(".jp-CodeCell").count()
 
     card = page.locator(".bp-card.failed")
@@ -110,12 +116,11 @@ def test_every_piece_works_in_jupyterlab(browser: Browser, lab: Lab) -> None:
     card.get_by_role("link", name="Adding up what arrives").click()
     expect(page.get_by_role("heading", name="Adding up what arrives")).to_be_in_viewport()
     assert page.errors == []  # type: ignore[attr-defined]
-    page.context.close()
 
 
-def test_keys_belong_to_stepper_and_quiz_in_notebook_7(browser: Browser, lab: Lab) -> None:
+def test_keys_belong_to_stepper_and_quiz_in_notebook_7(page: Page, lab: Lab) -> None:
     """Notebook 7 takes keys as commands before they come down to an output: dd would delete the cell."""
-    page = open_page(browser, f"{lab.address}/notebooks/pieces.ipynb", offline=False)
+    page.goto(f"{lab.address}/notebooks/pieces.ipynb")
     page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=40_000)
     expect(page.locator(".jp-KernelName")).to_contain_text("Python 3", timeout=40_000)
     page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", timeout=40_000, state="attached")
@@ -136,4 +141,3 @@ def test_keys_belong_to_stepper_and_quiz_in_notebook_7(browser: Browser, lab: La
     expect(first.get_by_role("radio").nth(1)).to_be_checked()
     expect(first).to_contain_text("Yes. SECRET-TWO")
     assert page.locator(".jp-CodeCell").count() == cells
-    page.context.close()
