@@ -82,8 +82,8 @@ quiz("1.warm-up", r"""
 (x) 0.06 :: Slope times nudge: $6\cdot 0.01$. (Exactly: 0.0601. A derivative describes the part that is proportional to the nudge.)
 
 ? $L = a\cdot b$ at $a = 2$, $b = -1$. What is $\partial L/\partial a$, the slope with respect to $a$ while $b$ stays where it is?
-( ) 2 :: That is $a$ itself. Nudge $a$ from 2 to 2.001: $L$ goes from $-2$ to $-2.001$.
 (x) −1 :: With $b$ held fixed, $L$ is $-1$ times $a$. The slope with respect to $a$ is the *other* factor.
+( ) 2 :: That is $a$ itself. Nudge $a$ from 2 to 2.001: $L$ goes from $-2$ to $-2.001$.
 ( ) −2 :: That is the value of $L$.
 ( ) 1 :: That would be so for a sum. Here each unit of $a$ counts $b$ times.
 
@@ -125,8 +125,8 @@ quiz("1.predict-nudge", r"""
 ? $a$ goes from 2 to 2.001, $b$ stays at $-1$, and $u$ and $v$ are **computed anew**. How far does $v$ move?
 ( ) 0.001: the edge from $a$ to $v$ carries a 1 :: That edge speaks of $v$ while $u$ is held still. But nobody holds $u$: it is computed from $a$ too, and moves by $-0.001$.
 ( ) −0.001: $a$ first moves $u$, and the edge from $a$ to $u$ carries a −1 :: That is one of two ways. $a$ also goes into $v$ directly.
-(x) 0: it does not move at all :: Two paths lead from $a$ to $v$. Along the direct one $v$ moves by $+0.001$, along the one through $u$ by $-0.001$. Together: nothing.
 ( ) 0.002: both edges that leave $a$ move by one each :: There are two movements, and they are added. But they have signs: $+0.001$ and $-0.001$.
+(x) 0: it does not move at all :: Two paths lead from $a$ to $v$. Along the direct one $v$ moves by $+0.001$, along the one through $u$ by $-0.001$. Together: nothing.
 """)
 
 # %%
@@ -182,10 +182,10 @@ show_data_graph(chain, {"x": x, "three": 3.0, "one": 1.0}, slopes=True, along=("
 quiz("1.predict-chain", r"""
 ? The same two steps at $x = 0$. What is $dz/dx$ there?
 ( ) 0, because $2x = 0$ :: It is $y$ that gets squared, not $x$. The slope of the square is taken at $y = 1$.
+(x) 6 :: $y = 1$, so $dz/dy = 2$, and $2\cdot 3 = 6$.
 ( ) 42, as before :: The local derivative of the square depends on where you are: $2y$, and $y$ is 1 now.
 ( ) 2 :: That is $dz/dy$. Between $x$ and $y$ there is one more step, which stretches by 3.
 ( ) 5 :: That is $2 + 3$. Along a path the steps act one after the other: multiply.
-(x) 6 :: $y = 1$, so $dz/dy = 2$, and $2\cdot 3 = 6$.
 """)
 
 # %% [markdown]
@@ -263,9 +263,9 @@ grade("1.1", affine_then_square)
 # %% tags=["quiz"]
 quiz("1.predict-step", r"""
 ? Same model, same gradient of $-16$. Somebody in a hurry takes $\eta = 0.5$ instead of 0.01. What happens to the loss, which is 16 now?
+(x) It rises, to 144 :: $w_{\text{new}} = 1 + 0.5\cdot 16 = 9$, $z = 18$, $L = 12^2 = 144$. The gradient was right. The step was too long.
 ( ) It falls to 0: the step goes downhill, and far :: It does go downhill at first. But the lowest point lies at $w = 3$, and this step lands at $w = 1 + 8 = 9$.
 ( ) It falls fifty times as much as before :: That would be so if the slope stayed $-16$ all the way. It does not: a gradient speaks of the place where you stand.
-(x) It rises, to 144 :: $w_{\text{new}} = 1 + 0.5\cdot 16 = 9$, $z = 18$, $L = 12^2 = 144$. The gradient was right. The step was too long.
 ( ) It rises, because the gradient is negative :: The sign says on which side downhill is. A short step that way lowers the loss: 16 became 13.5424.
 """)
 
@@ -408,10 +408,10 @@ show_data_graph(running, {"a": 2.0, "b": -1.0})
 # %% tags=["quiz"]
 quiz("1.predict-order", r"""
 ? Which of these lists are topological orders of the running example? Tick all.
-[x] a, b, u, v, w, L :: Every parent stands before its child.
-[x] b, w, a, u, v, L :: Also fine. $w$ needs only $b$, so it may come early. There can be many topological orders.
 [ ] a, u, b, v, w, L :: $u = a\cdot b$ stands before $b$.
+[x] a, b, u, v, w, L :: Every parent stands before its child.
 [ ] L, w, v, u, b, a :: Here every child stands before its parents: exactly the wrong way round for computing. (Remember it. Lesson 3 walks this way.)
+[x] b, w, a, u, v, L :: Also fine. $w$ needs only $b$, so it may come early. There can be many topological orders.
 [ ] a, b, u, v, L, w :: $L = v\cdot w$ stands before $w$.
 """)
 
@@ -727,9 +727,9 @@ show_data_graph(running, {"a": a, "b": b}, "L", slopes=True, along=("b", "u", "v
 quiz("1.predict-zero", r"""
 ? Back to $(2, -1)$, where $v = 0$, $w = -0.761594$ and $L = 0$. What is $\partial L/\partial a$, and why?
 ( ) 0, because $L = 0$ :: The number is right, the reason is not: a function can be 0 and steep at the same time. Here $\partial L/\partial b = -1.523188$.
-(x) 0, because two paths cancel: $1\cdot w + b\cdot 1\cdot w$ with $b = -1$ :: $-0.761594 + 0.761594$. You met this at the very beginning, one step earlier in the graph.
 ( ) −0.761594: the direct path :: And the path through $u$? It brings $b\cdot 1\cdot w = +0.761594$.
 ( ) −1.523188: two paths, each −0.761594 :: The second path has a factor $b = -1$ in it. That is $\partial L/\partial b$ here, by accident of the numbers.
+(x) 0, because two paths cancel: $1\cdot w + b\cdot 1\cdot w$ with $b = -1$ :: $-0.761594 + 0.761594$. You met this at the very beginning, one step earlier in the graph.
 """)
 
 # %% [markdown]
@@ -916,9 +916,9 @@ print("round 2 in full:", "((x * x + a) * (x * x + a) + a)")
 quiz("1.predict-central", r"""
 ? And the central difference, with the same $h = 0.1$? ($f(1.1) = 14.44$ and $f(0.9) = 17.64$.)
 ( ) −15.6 as well :: That looks to the right only. The central one looks to both sides.
+(x) −16, exactly :: $(14.44 - 17.64)/0.2$. The curve bends the same way on both sides, and the two errors cancel. For a parabola nothing else is left, so the central difference is exact at *every* $h$.
 ( ) −16.4 :: That is the one-sided quotient to the left: $(16 - 17.64)/0.1$. The central difference is the mean of left and right.
 ( ) −32 :: From 0.9 to 1.1 is a distance of $2h = 0.2$, not $h$.
-(x) −16, exactly :: $(14.44 - 17.64)/0.2$. The curve bends the same way on both sides, and the two errors cancel. For a parabola nothing else is left, so the central difference is exact at *every* $h$.
 """)
 
 # %%
@@ -1067,8 +1067,8 @@ print("x**3 at 2 in float32 with h = 1e-7:", round(float(((x + h) ** 3 - (x - h)
 # %% tags=["quiz"]
 quiz("1.predict-h", r"""
 ? Where will the error of the **one-sided** difference be smallest, compared with the central one?
-( ) At the same $h$: rounding is the same for both :: Rounding is about the same. But the one-sided truncation error falls more slowly, so the two errors meet elsewhere.
 (x) At a much smaller $h$, and it will not be as small there :: One-sided, truncation is in balance with rounding near $h = 10^{-8}$, centrally near $10^{-5}$ already, and lower down. Two evaluations each, and the central one wins by far.
+( ) At the same $h$: rounding is the same for both :: Rounding is about the same. But the one-sided truncation error falls more slowly, so the two errors meet elsewhere.
 ( ) At a much larger $h$, because it makes larger errors :: Larger truncation errors are a reason to go on shrinking $h$, not to stop early.
 ( ) At $h = 10^{-13}$, the smallest that we try :: There rounding has taken over for both.
 """)
@@ -1321,8 +1321,8 @@ quiz("1.quiz", r"""
 ? Is the computational graph of a network the same as the diagram in which circles are neurons and lines are weights?
 ( ) Yes, with the arrows pointing the same way :: In the diagram a weight is written on a line. In the computational graph a weight is a node like any other number, and every single multiplication and addition is a node too.
 ( ) Yes, except that it shows one layer at a time :: It shows whole computations, with the loss at the end, down to single operations.
-(x) No: here every number is a node, weights and inputs too, and every edge is a direct dependence :: One neuron with two inputs, $\tanh(w_1x_1 + w_2x_2)$, is one circle in the diagram, and eight nodes in the graph.
-( ) No: the computational graph contains no weights :: They are its sources, together with the inputs, and they are the nodes whose derivatives training needs.
+(x) No: here every number is a node, weights and inputs too :: One neuron with two inputs, $\tanh(w_1x_1 + w_2x_2)$, is one circle in the diagram, and eight nodes in the graph.
+( ) No: the computational graph contains no weights, only what is computed from them :: They are its sources, together with the inputs, and they are the nodes whose derivatives training needs.
 
 ? Which nodes of the running example, $u = ab$, $v = u + a$, $w = \tanh b$, $L = vw$, have fan-out? Tick all.
 [x] $a$ :: It goes into $u$ and into $v$.
@@ -1332,44 +1332,44 @@ quiz("1.quiz", r"""
 
 ? A weight is shared: the same number is used at ten positions of a text. What about its derivative?
 ( ) It has ten derivatives, one for each position, and the weight takes a different value at each :: It is one number, with one value. What differs is the contribution that each position makes.
-(x) It has one derivative: the sum of what the ten uses contribute :: Ten uses are ten ways for its influence to leave. Across paths, add.
 ( ) It has one derivative: the mean of the ten :: Nudging it moves the result through all ten uses at once, each to the full.
 ( ) It has one derivative: that of the last use :: Earlier uses count just as much. Keeping only the last is the most frequent mistake in home-made engines.
+(x) It has one derivative: the sum of what the ten uses contribute :: Ten uses are ten ways for its influence to leave. Across paths, add.
 
 ? Two paths lead from $x$ to the loss, with products 5 and −5. Which is true?
-( ) $x$ has no influence on the loss :: Along each path it has. To first order the two influences cancel, here.
 (x) The derivative with respect to $x$ is 0 at this point :: $5 + (-5)$. Elsewhere it may be anything.
+( ) $x$ has no influence on the loss: it may be left out of the graph :: Along each path it has. To first order the two influences cancel, here.
 ( ) The derivative is −25 :: Products belong along a path; across paths add.
 ( ) One of the paths may be left out :: Then the derivative would be 5 or −5.
 
 ? What is the local derivative of $y = e^x$?
 ( ) $x$ :: At $x = 0$ that would make the curve flat. Its slope there is 1.
-( ) $x\,e^{x-1}$ :: That would be the rule for $x^n$. Here $x$ is the exponent.
 (x) $y$, its own output :: $e^x$ is its own derivative.
+( ) $x\,e^{x-1}$ :: That would be the rule for $x^n$. Here $x$ is the exponent.
 ( ) 1 :: Only at $x = 0$.
 
 ? $L$ has been computed, and $dL/dw = -16$. What has happened to $w$?
 ( ) It has moved by $-16$ :: The gradient is a slope, not a step.
 ( ) It has moved to where the loss is smallest :: One gradient does not know where that is.
-(x) Nothing :: Computing a derivative changes nothing. An update is an act of its own, with a learning rate and a direction: against the gradient.
 ( ) It has moved by 16 times the learning rate :: That is what gradient descent *would* do next.
+(x) Nothing :: Computing a derivative changes nothing. An update is an act of its own, with a learning rate and a direction: against the gradient.
 
 ? Somebody wants more accurate finite differences and replaces $h = 10^{-5}$ by $10^{-12}$. What do you say?
+(x) Worse: rounding errors grow like $\varepsilon/h$ :: Near $10^{-5}$ truncation and rounding are in balance for central differences.
 ( ) Good: the smaller $h$, the closer to the limit :: In exact arithmetic yes. With 16 digits, the difference of two nearly equal numbers has hardly any left.
 ( ) It makes no difference, both are tiny :: You saw the plot: the error of the central difference grows from about $10^{-10}$ to about $10^{-4}$.
-(x) Worse: rounding errors grow like $\varepsilon/h$ :: Near $10^{-5}$ truncation and rounding are in balance for central differences.
 ( ) Good, but only for the one-sided difference :: That one is best near $10^{-8}$. At $10^{-12}$ rounding rules there too.
 
 ? A gradient check passes at twenty random points. Which conclusions are justified? Tick all.
 [x] For the loss as it is written, the gradient is very probably right :: That is what the check compares.
 [ ] The loss is the right one :: A wrong mask or a missing term passes happily: it is in both sides of the comparison.
 [ ] The learning rate is right :: A step size is no property of the derivative.
-[x] It is worth more than a check at one point with zeros in it :: At $(2, -1)$ every tanh rule passes.
+[x] It is worth more than a check at one point with zeros in it :: At $(2, -1)$ tanh's slope is multiplied by $v = 0$: there a wrong rule for tanh passes too.
 
 ? Why does nobody use the sum over all paths to train a network?
 ( ) It is only approximate :: It is exact. Finite differences are approximate.
 ( ) It fails for nodes with fan-out :: It handles them exactly right. That is what the sum is for.
-(x) The number of paths grows exponentially, though the edges are few :: 40 edges, 1,048,576 paths on the ladder of 20 rungs. Lessons 2 and 3 visit each edge once.
+(x) There are far too many paths :: They grow exponentially, though the edges are few: 40 edges, 1,048,576 paths on the ladder of 20 rungs. Lessons 2 and 3 visit each edge once.
 ( ) It needs a formula for the whole loss :: It needs local derivatives only, as numbers.
 """)
 

@@ -178,21 +178,21 @@ def seconds(work) -> float:
 # %% tags=["quiz"]
 quiz("2.warm-up", r"""
 ? $y = 3x + 1$ and $z = y^2$. What is $dz/dx$ at $x = 2$?
+( ) 12 :: That is $2y\cdot 3$ with $y = 2$. But 2 is $x$. The local derivative is taken at the value that the node has, and $y = 7$.
 ( ) 14 :: That is $dz/dy = 2y$ at $y = 7$, the slope of the last step alone. It still has to be multiplied by the slope of the first.
 ( ) 17 :: That is $14 + 3$. Along a path the chain rule multiplies; it adds only across paths.
 (x) 42 :: $dz/dy\cdot dy/dx = 14\cdot 3$. Nudge $x$ by $\varepsilon$: $y$ moves by $3\varepsilon$, and $z$ by 14 times as much.
-( ) 12 :: That is $2y\cdot 3$ with $y = 2$. But 2 is $x$. The local derivative is taken at the value that the node has, and $y = 7$.
 
-? A central difference of a function of one number, with step $h$. You make $h$ smaller and smaller. What becomes of the error?
+? You differentiate $\tanh$ by a central difference with step $h$, and make $h$ smaller and smaller. What becomes of the error?
 ( ) It keeps falling :: So it would with exact arithmetic. But $f(x+h)$ and $f(x-h)$ share ever more of their digits, and what is left of the difference is round-off.
 ( ) It falls in proportion to $h$ until the two points coincide :: A central difference does better than that at first: its error falls with $h^2$. And it turns long before the points coincide.
 (x) It falls, reaches a least value, and then rises :: Truncation falls with $h^2$, round-off grows with $1/h$. No choice of $h$ makes both vanish. This lesson has no $h$ at all.
-( ) It is 0 for every $h$, because the difference is central :: That holds for functions without a third derivative, such as $(2w-6)^2$. Most functions have one.
+( ) It is 0 for every $h$, because the difference is central :: That holds for straight lines and parabolas, such as $(2w-6)^2$ (up to round-off). $\tanh$ is neither.
 
 ? In the running example $u = ab$, $v = u + a$, $w = \tanh b$, $L = vw$. Which of these are topological orders? Tick all.
 [x] a, b, u, v, w, L :: Every parent stands before its child.
-[x] b, w, a, u, v, L :: $w$ needs only $b$, so it may come early. Every parent stands before its child.
 [ ] a, u, b, v, w, L :: $u = ab$ needs $b$, and here $b$ comes after it.
+[x] b, w, a, u, v, L :: $w$ needs only $b$, so it may come early. Every parent stands before its child.
 [ ] L, w, v, u, b, a :: This is a valid order read backward: every child before its parents. You will want it in lesson 3.
 """)
 
@@ -247,9 +247,9 @@ show_data_graph(running, before, "L", slopes=True)
 # %% tags=["quiz"]
 quiz("2.predict-v", r"""
 ? Same point, $(2, -1)$, but now nudge $a$: $\dot a = 1$, $\dot b = 0$. Then $\dot u = b = -1$. What is the tangent of $v = u + a$?
+(x) 0: $\dot u + \dot a = -1 + 1$ :: One product for each slot, then the sum. The two moves cancel, and $v$ stands still.
 ( ) −1: only $u$ has anything to do with it :: $a$ fills a slot of $v$ too, and $a$ is moving: $\dot a = 1$.
 ( ) 1: $a$ moves by 1 :: That is what arrives through the slot of $a$. Something else arrives through the slot of $u$.
-(x) 0: $\dot u + \dot a = -1 + 1$ :: One product for each slot, then the sum. The two moves cancel, and $v$ stands still.
 ( ) −1 · 1 = −1 :: Products are for one slot: local derivative times tangent. Across slots you add.
 """)
 
@@ -547,9 +547,9 @@ quiz("2.predict-constant", r"""
 ( ) It cannot be added: 5 has no tangent :: The class gives it one. A number that does not depend on the input has the tangent 0.
 
 ? `x = Dual(3.0, 2.0)`, so $x$ moves twice as fast as the nudge. What is the tangent of `x * x`?
+( ) 4 :: That is $2\cdot 2$, the tangents multiplied: the corner of the picture, which is dropped.
 ( ) 6 :: That is the derivative of $x^2$ at 3, which answers to the tangent 1. Here $x$ moves twice as fast.
 (x) 12 :: Two strips of $3\cdot 2$, added. Twice the tangent in, twice the tangent out.
-( ) 4 :: That is $2\cdot 2$, the tangents multiplied: the corner of the picture, which is dropped.
 ( ) 36 :: That is $(3\cdot 2)\cdot(3\cdot 2)$, the two strips multiplied. Strips are added.
 """)
 
@@ -710,9 +710,9 @@ if not quiet():
 quiz("2.predict-exp", r"""
 ? $x$ has the value 0 and the tangent $-5$. What is the tangent of $e^x$?
 ( ) 1 :: That is the slope of $e^x$ at 0. The tangent that comes in has to be multiplied by it.
-(x) −5 :: Slope 1, times the incoming $-5$.
 ( ) 0, because the exponent is 0 :: The slope of $e^x$ is its output, not its input. At $x = 0$ the output is 1.
 ( ) −4 :: That is $1 + (-5)$. Along a chain of steps slopes are multiplied.
+(x) −5 :: Slope 1, times the incoming $-5$.
 ( ) $e^{-5}$ :: The tangent is not fed through the function. It is multiplied by the function's slope at the value.
 """)
 
@@ -1024,9 +1024,9 @@ with when_ready("2.1", "2.2", "2.4"):
 quiz("2.predict-all-ones", r"""
 ? Why not save passes and seed *all* inputs with 1 at once?
 ( ) It works: each input finds its own derivative :: A Dual holds one tangent. All influences flow into that one number.
-(x) One pass gives one number: here the sum of all entries of the gradient :: The seed $(1, \dots, 1)$ is a direction like any other, and $\dot L = 1\cdot\partial_1 L + \dots + 1\cdot\partial_P L$. The sum does not tell its summands apart.
 ( ) It gives the largest entry :: Nothing is compared. The tangents are added.
 ( ) The seed must be a basis vector, else the pass fails :: Any seed will do. The question is what its answer means.
+(x) One pass gives one number: here the sum of all entries of the gradient :: The seed $(1, \dots, 1)$ is a direction like any other, and $\dot L = 1\cdot\partial_1 L + \dots + 1\cdot\partial_P L$. The sum does not tell its summands apart.
 """)
 
 # %% [markdown]
@@ -1117,10 +1117,10 @@ with when_ready("2.1", "2.2", "2.4", "2.5"):
 # %% tags=["quiz"]
 quiz("2.predict-jacobian", r"""
 ? A simulation has 2 inputs and 500 outputs. How many forward passes give its Jacobian, a matrix of 500 rows and 2 columns?
-( ) 1000, one for each entry :: One pass gives more than one entry: all 500 outputs move when an input is nudged, and all their tangents come along.
-( ) 500, one for each output :: Outputs are not seeded. Inputs are.
-(x) 2, one for each input :: Each pass gives a column of 500 entries. The number of outputs does not matter at all.
 ( ) 1 :: One pass follows one seed, and gives one column, or a mixture of both.
+(x) 2, one for each input :: Each pass gives a column of 500 entries. The number of outputs does not matter at all.
+( ) 500, one for each output :: Outputs are not seeded. Inputs are.
+( ) 1000, one for each entry :: One pass gives more than one entry: all 500 outputs move when an input is nudged, and all their tangents come along.
 """)
 
 # %% [markdown]
@@ -1631,39 +1631,40 @@ with when_ready("2.8"):
 # %% tags=["quiz"]
 quiz("2.check-yourself", r"""
 ? What does forward mode store for an intermediate result?
-( ) A formula for it in terms of the inputs :: That would be symbolic differentiation. A `Dual` holds no formula, and could not say which program it came from.
 (x) Two numbers: its value and its tangent :: That is all. The rule of each operation turns two numbers into two numbers.
+( ) A formula for it in terms of the inputs :: That would be symbolic differentiation. A `Dual` holds no formula, and could not say which program it came from.
 ( ) The list of the operations that led to it :: Reverse mode, in lesson 3, records something of the kind. Forward mode needs no record: it is done with an operation when the operation is done.
 ( ) Its value at the point and at a point nearby :: That would be a finite difference. Nothing nearby is ever evaluated.
 
-? Which seeds are allowed? Tick all.
+? Which of these are seeds for a function of three inputs? Tick all.
 [x] $(1, 0, 0)$ :: A basis vector. It singles out the first input, and gives one entry of the gradient.
 [x] $(3, -2, 0)$ :: Any direction. It gives the slope along that direction.
+[ ] $(1, 0)$ :: A seed has one number for each input: three inputs, three numbers. An input that should not move gets a 0.
 [x] $(0.5, 0.5, 0.5)$ :: It gives half the sum of the gradient's entries. Whether you want that is another question.
-[x] $(0, 0, 0)$ :: Nothing moves, and every tangent is 0. Of no use, but right.
+[x] $(0, 0, 0)$ :: Nothing moves, and every tangent is 0. Of no use, but allowed.
 
 ? A pass of forward mode with the seed $(1, 0, \dots, 0)$ at a point gives $\dot L = 0.7$. What do you know?
 ( ) The gradient :: Only its first entry. The others need passes of their own.
-(x) $\partial L/\partial\theta_1 = 0.7$ at this point :: A derivative is local. At another point it may be anything.
 ( ) $L$ grows by 0.7 when $\theta_1$ grows by 1 :: Only roughly, and only if $L$ is nearly straight over that distance. The derivative is the limit of tiny moves.
+(x) $\partial L/\partial\theta_1 = 0.7$ at this point :: A derivative is local. At another point it may be anything.
 ( ) $\theta_1$ accounts for 70 percent of $L$ :: A derivative is a rate of change. It does not divide $L$ into shares.
 
 ? How exact is forward mode?
 ( ) As exact as a central difference with a well-chosen step :: Better. A central difference still has truncation and cancellation at its best step.
-(x) Exact, up to the rounding of floating point :: Each rule is the exact derivative of its operation, and the chain rule is no approximation.
 ( ) Exact only for polynomials :: Products and powers are not special. $\tanh$, $\exp$ and $\log$ have exact rules too.
 ( ) It depends on the tangent: small tangents are more exact :: Tangents are rates, not steps. Scaling the seed scales the answer, and nothing else.
+(x) Exact, up to the rounding of floating point :: Each rule is the exact derivative of its operation, and the chain rule is no approximation.
 
 ? Your forward mode gives the same answer for the seed 1 and for the seed 2. Which mistake fits?
-( ) The product rule adds instead of multiplying :: The error would change with the seed like everything else.
 (x) Some rule returns its local slope and leaves out the incoming tangent :: Then whatever comes in is forgotten at that step. Tests with the tangent 1 alone do not see it.
+( ) The product rule adds instead of multiplying :: The error would change with the seed like everything else.
 ( ) Constants have the tangent 1 :: Then the answer is off by something that does not depend on the seed. It still changes with the seed.
 ( ) The step size is too large :: There is no step.
 
 ? Could a Dual carry a whole vector of $P$ tangents, so that one run gives the gradient?
 ( ) No: a tangent is a single number by definition :: The rules work just as well when the tangent is a vector. It has been done, and is called vector forward mode.
-( ) Yes, and then a gradient costs as much as one pass :: One run, yes. But each operation now works on $P$ numbers.
 (x) Yes, but each operation then does $P$ times the work on tangents :: The number of runs falls to 1, and the arithmetic stays proportional to $P$. The cost has moved, not gone.
+( ) Yes, and then a gradient costs as much as one pass :: One run, yes. But each operation now works on $P$ numbers.
 """)
 
 # %% [markdown]

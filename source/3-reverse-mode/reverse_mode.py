@@ -196,9 +196,9 @@ quiz("3.warm-up", r"""
 
 ? A loss depends on $P = 1{,}000{,}000$ parameters. How many forward-mode passes give its whole gradient?
 ( ) One :: One forward pass follows one seed: one input, or one fixed mixture of inputs. It gives a single number about the loss.
-(x) 1,000,000 :: One seed for each parameter. Each pass is cheap, but there are $P$ of them. This lesson brings that down to one.
 ( ) 2,000,000 :: That is what central differences need: two evaluations for each parameter. Forward mode needs one pass each, and is exact.
 ( ) As many as the graph has nodes :: A forward pass visits every node already. What has to be repeated is the seed, once for each input.
+(x) 1,000,000 :: One seed for each parameter. Each pass is cheap, but there are $P$ of them. This lesson brings that down to one.
 
 ? Input $a$ reaches the loss along two paths. The products of local derivatives along them are $+3$ and $-3$. What is $\partial L/\partial a$?
 (x) 0 :: Contributions of paths are added: $3 + (-3) = 0$. Each path carries something; the sum may still vanish. You will meet exactly this twice in the lesson.
@@ -545,8 +545,8 @@ show_graph(y)
 quiz("3.predict-fire", r"""
 ? `x.grad` is now 3. Without clearing anything, we fire the same node once more, this time with an upstream of 10: `y._backward(10.0)`. What is `x.grad` then?
 ( ) 30 :: $3\cdot 10 = 30$ is the new message. It does not replace what was there.
-(x) 33 :: The new message is $3\cdot 10 = 30$, and `+=` adds it to the 3 from before.
 ( ) 3 :: The local derivative is still 3, but a message is the local derivative *times the upstream*.
+(x) 33 :: The new message is $3\cdot 10 = 30$, and `+=` adds it to the 3 from before.
 ( ) 13 :: Upstream and local derivative are multiplied: along a path the chain rule multiplies. Only messages from different children are added.
 """)
 
@@ -672,8 +672,8 @@ with when_ready("3.1"):
 # %% tags=["quiz"]
 quiz("3.predict-upstream", r"""
 ? $y = e^{x}$ at $x = 0$, so $y = 1$ and the local derivative is 1. The node $y$ is somewhere inside a larger graph, and its adjoint is $\bar y = -5$. Which message does $y$ send to $x$?
-( ) 1 :: That is the local derivative. It says how $y$ answers to $x$. The loss answers to $y$ with $-5$, and the two have to be multiplied.
 (x) −5 :: $\bar y\cdot 1 = -5$. Nudge $x$ by $\varepsilon$: $y$ moves by $\varepsilon$, the loss by $-5\,\varepsilon$.
+( ) 1 :: That is the local derivative. It says how $y$ answers to $x$. The loss answers to $y$ with $-5$, and the two have to be multiplied.
 ( ) −4 :: That is $-5 + 1$. Along a path the chain rule multiplies; it adds only across paths.
 ( ) 0, because the exponent is 0 :: The local derivative of $e^x$ is its output, not its input. At $x = 0$ the output is 1.
 """)
@@ -850,10 +850,10 @@ with when_ready("3.1", "3.2"):
 # %% tags=["quiz"]
 quiz("3.predict-early", r"""
 ? Suppose $u$ fires right after $L$, before $s$ has fired. Every node fires once. What does $a$ end up with?
-( ) 14: in the end all messages have been sent :: They have been sent, but $u$ could only pass on what it held when it fired. The 6 from $s$ reaches $u$ too late to go on to $a$.
+( ) 0 :: $u$ does send something: it already holds the message from $L$.
 (x) 2 :: When $u$ fires it holds only the 1 from $L$, and sends $1 + 1 = 2$ to $a$. Later $s$ sends 6 to $u$. That makes $\bar u = 7$, correctly, but $u$ has already fired.
 ( ) 7 :: That is $\bar u$. $a$ fills both slots of $u = a + a$, so it receives what $u$ sends twice.
-( ) 0 :: $u$ does send something: it already holds the message from $L$.
+( ) 14: in the end all messages have been sent :: They have been sent, but $u$ could only pass on what it held when it fired. The 6 from $s$ reaches $u$ too late to go on to $a$.
 """)
 
 # %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "given-fire", "locked": true, "solution": false, "task": false} jupyter={"source_hidden": true}
@@ -1845,10 +1845,10 @@ with when_ready("3.9"):
 # %% tags=["quiz"]
 quiz("3.predict-cost", r"""
 ? A loss has $P = 1000$ parameters. Roughly how many times as many edge visits does forward mode need as reverse mode, for the whole gradient?
+( ) half as many :: There is a case where forward mode wins: few inputs and many outputs. A loss has it the other way round.
 ( ) about as many :: One forward pass visits as many edges as one backward pass. But it follows a single seed. How many passes are needed?
 (x) 1000 times as many :: One pass over all edges for each parameter, against one pass in all.
 ( ) $2^{1000}$ times as many :: That is the trouble with walking paths one by one. Forward mode stores the tangent of every node and shares the work within a pass.
-( ) half as many :: There is a case where forward mode wins: few inputs and many outputs. A loss has it the other way round.
 """)
 
 # %% [markdown]
@@ -2143,9 +2143,9 @@ with when_ready("3.1", "3.2", "3.3", "3.4"):
 quiz("3.predict-residual", r"""
 ? Let $S(x) = -x$, so $y = x + S(x)$, and let $\bar y = 1$. What does $x$ receive, and what is $\bar x$?
 ( ) One message, 1; $\bar x = 1$ :: There are two edges back to $x$. The one through $S$ sends $\bar y\cdot S'(x) = -1$.
-(x) Messages 1 and −1; $\bar x = 0$ :: The identity path sends its 1 as always. The other path cancels it. Of course: $y = x - x = 0$ whatever $x$ is.
 ( ) No message; $\bar x = 0$ :: The sum is 0, but not because nothing came. Two messages came, and they cancelled, just as for $\bar a$ at $(2, -1)$.
 ( ) Messages 1 and −1; $\bar x = -1$ :: The messages are right. Messages are added, not multiplied.
+(x) Messages 1 and −1; $\bar x = 0$ :: The identity path sends its 1 as always. The other path cancels it. Of course: $y = x - x = 0$ whatever $x$ is.
 """)
 
 # %%
@@ -2294,32 +2294,32 @@ quiz("3.quiz", r"""
 
 ? An input's gradient is missing, though the loss clearly depends on it. Which causes fit? Tick all.
 [x] A value was detached between this input and the loss :: The path is cut: no edge, no message.
-[x] The nodes fire in the wrong order :: If a node fires before its gradient has arrived it passes on 0, and everything before it stays empty.
 [ ] Old gradients were not cleared :: That gives too much, not nothing.
+[x] The nodes fire in the wrong order :: If a node fires before its gradient has arrived it passes on 0, and everything before it stays empty.
 [ ] The learning rate is too small :: The learning rate belongs to the update. It has no influence on the gradient.
 
 ? The gradients at step $n$ of a training loop are exactly $n$ times what they should be (with the parameters held fixed). What happened?
 ( ) The loss was summed, not averaged :: That gives a constant factor, the same at every step.
-(x) Nobody cleared the old gradients :: Each pass adds one more gradient to the leaves: once, twice, three times.
 ( ) backward overwrites what was there :: Then every step would show exactly one gradient.
 ( ) The graph has fan-out :: Fan-out is handled within a pass. It knows nothing of step numbers.
+(x) Nobody cleared the old gradients :: Each pass adds one more gradient to the leaves: once, twice, three times.
 
 ? Automatic gradients and finite differences agree nicely for $h = 10^{-5}$ and disagree for $h = 10^{-13}$. What is wrong?
-( ) The backward rule of one operation :: A wrong rule would be wrong at $h = 10^{-5}$ too.
-( ) The topological order :: The same. The engine's answer does not depend on $h$ at all.
+( ) The backward rule of one operation: a small error, which only a small $h$ can show :: A wrong rule would be wrong at $h = 10^{-5}$ too.
 (x) Nothing in the engine: the differences drown in rounding error :: For tiny $h$ two nearly equal numbers are subtracted, and the few digits left are divided by $2h$.
+( ) The topological order :: A wrong order would be wrong at $h = 10^{-5}$ too. The engine's answer does not depend on $h$ at all.
 ( ) $h$ should be smaller still :: That makes it worse. Around $10^{-5}$ truncation and rounding are balanced.
 
 ? What does automatic differentiation, as in PyTorch's autograd, do?
+(x) It records the operations of the forward pass, and combines their built-in local rules by the chain rule :: Recorded graph, local rules, chain rule: exact up to rounding, one pass.
 ( ) It asks the user for the derivative formula of each operation that a model uses :: Those formulas exist, but they come with the library: each operation brings its backward rule. You wrote such rules in 3.1 and 3.2, once and for all.
 ( ) It nudges each parameter a little and estimates the derivative from the change :: That is numerical differentiation: approximate, and two evaluations for each parameter. We use it as a witness.
-(x) It records the operations of the forward pass as a graph, and combines their built-in local rules by the chain rule, going backward :: Recorded graph, local rules, chain rule: exact up to rounding, one pass.
-( ) It finds derivatives for the last layer only; earlier layers need another method :: The pass goes on to every leaf. Reaching early layers is the whole point.
+( ) It finds derivatives for the last layer only; for each earlier layer the user has to supply another method :: The pass goes on to every leaf. Reaching early layers is the whole point.
 
 ? "Backpropagation" means that …
 ( ) … the network undoes its answer, step by step :: No value is undone. The forward values stay as they are, and they are needed, unchanged, for the local derivatives.
 ( ) … the text is read from right to left :: The direction is that of differentiation, from the loss to the inputs. It has nothing to do with reading.
-( ) … a second model criticizes the first :: There is one model. The same computation that made the prediction provides the derivatives.
+( ) … a second model criticizes the first, which is corrected by what it hears :: There is one model. The same computation that made the prediction provides the derivatives.
 (x) … sensitivities of the loss are computed from the output back to the inputs :: Each node's adjoint is put together from those of its children.
 
 ? Is backpropagation the same as gradient descent?
@@ -2330,43 +2330,43 @@ quiz("3.quiz", r"""
 
 ? A neuron's activation has a large derivative of the loss. What does that tell you?
 ( ) It names the concept that the neuron stands for :: A derivative is a number, not a name. To find out what a neuron responds to takes other experiments.
-( ) The neuron caused this answer :: It says what a tiny change *would* do here. That is not a full causal account of an answer.
 (x) A tiny change of this activation, here, would change the loss a lot :: Local, and about this one loss at this one point. No less, and no more.
+( ) The neuron caused this answer :: It says what a tiny change *would* do here. That is not a full causal account of an answer.
 ( ) The neuron has to be trained with a larger learning rate :: How to step is the optimizer's affair.
 
 ? In a training loop the graph is built anew at every step. What has to be cleared between the steps?
-( ) Everything, leaves and nodes in between :: The nodes in between are new objects, with fresh gradients of 0. There is nothing to clear in them.
 (x) The gradients of the parameters :: They are the leaves that live on from step to step.
+( ) Everything, leaves and nodes in between :: The nodes in between are new objects, with fresh gradients of 0. There is nothing to clear in them.
 ( ) Nothing, a new graph starts from 0 :: The graph is new. Its leaves are not.
 ( ) Only the gradient of the loss :: The loss of the last step is gone, and its gradient is set to 1 in every pass anyway.
 
-? By default, calling `backward` a second time …
+? By default, calling `backward` a second time, on a graph built anew, …
 ( ) … overwrites the gradients of the first call :: A widely held belief. Both PyTorch and your engine add, so that several losses can be summed.
-(x) … adds to the gradients of the leaves :: Hence `zero_grad` in every training loop.
 ( ) … does nothing, the gradient is known already :: It computes again, and adds.
-( ) … always raises an error :: PyTorch raises one when a second call *on the same graph* needs numbers that the first one freed; `retain_graph=True` keeps them. On a new graph it goes ahead, and adds.
+(x) … adds to the gradients of the leaves :: Hence `zero_grad` in every training loop.
+( ) … raises an error :: PyTorch raises one when a second call *on the same graph* needs numbers that the first one freed; `retain_graph=True` keeps them. On a new graph it goes ahead, and adds.
 
 ? Which forward value does the backward rule of $y = e^x$ use?
 ( ) Its input $x$: the local derivative of exp is $x$ :: At $x = 0$ the slope of $e^x$ is 1, not 0.
-(x) Its output $y$ :: $e^x$ is its own derivative, so the output is the slope.
 ( ) None; like a sum it passes the upstream on :: That is right only at $x = 0$, by coincidence.
 ( ) The loss :: A local rule knows nothing of the loss except the upstream.
+(x) Its output $y$ :: $e^x$ is its own derivative, so the output is the slope.
 
 ? Automatic differentiation is …
 ( ) symbolic: it derives a formula and evaluates it :: No formula for the derivative is ever built. What is passed around are numbers.
 ( ) numerical: it approximates with small differences :: It nudges nothing; it is exact up to rounding.
-(x) neither: it evaluates the chain rule in numbers, along the recorded graph :: That is how it escapes both the explosion of formulas and the error of differences.
 ( ) both: symbolic forward, numerical backward :: Both passes compute numbers with exact rules.
+(x) neither: it applies the chain rule to numbers :: That is how it escapes both the explosion of formulas and the error of differences.
 
 ? The same weight is used at twelve positions of a text. What is its gradient?
+(x) The sum of the contributions of all twelve :: A shared weight is a node with fan-out.
 ( ) Twelve gradients, one for each position :: One value, one gradient. Sharing does not give the weight a different value at each position.
 ( ) The gradient of the last position :: That would be overwriting.
-(x) The sum of the contributions of all twelve :: A shared weight is a node with fan-out.
-( ) Their average :: Only if the loss itself is an average. The chain rule adds.
+( ) Their average :: The chain rule adds. If the loss is an average, its factor is inside each contribution already.
 
 ? You need the derivatives of 1,000 outputs with respect to 2 inputs. Which mode is cheaper?
-(x) Forward mode: two passes :: One pass for each input gives the tangents of all outputs at once.
 ( ) Reverse mode: always one pass :: One pass for each *output*: a thousand. A loss is a single output, which is why training uses reverse mode.
+(x) Forward mode: two passes :: One pass for each input gives the tangents of all outputs at once.
 ( ) Both cost the same :: Forward mode scales with inputs, reverse mode with outputs. Here 2 against 1,000.
 ( ) Finite differences: no graph is needed :: Four evaluations, but approximate. Forward mode is exact for about the same work.
 """)

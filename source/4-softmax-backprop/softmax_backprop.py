@@ -298,20 +298,20 @@ def draw_verdicts(table: dict[str, list[bool]], rows) -> None:
 quiz("4.warm-up", r"""
 ? $y = \varphi(x)$ takes 1,000 numbers to 1,000 numbers, and $\bar y$ has arrived. What does reverse mode send on to $x$?
 ( ) The Jacobian of $\varphi$, a table of 1,000,000 numbers :: That is what the rule is made of, but it need never be written down.
-(x) $\bar x = J^\top \bar y$, 1,000 numbers :: A vector–Jacobian product. The adjoint of $x$ has the shape of $x$.
 ( ) $J\,\bar y$, 1,000 numbers :: That has the right length only because input and output happen to be equally long. Forward mode multiplies by $J$, reverse mode by $J^\top$.
 ( ) One number, the derivative of the loss :: There is one derivative for each entry of $x$.
+(x) $\bar x = J^\top \bar y$, 1,000 numbers :: A vector–Jacobian product. The adjoint of $x$ has the shape of $x$.
 
 ? A value is used three times, and the three messages that come back are 2, −5 and 4. What is its adjoint?
+(x) 1, their sum :: $2 - 5 + 4$. One value, one adjoint: the sum of all messages. You will need this when a token stands twice in a context.
 ( ) 4, the one that came last :: A widely held belief. By default gradients do not overwrite; messages are added.
 ( ) 1/3, their average :: Nothing in the chain rule divides by the number of uses.
-(x) 1, their sum :: $2 - 5 + 4$. One value, one adjoint: the sum of all messages. You will need this when a token stands twice in a context.
 ( ) Three adjoints, one for each use :: There is one value, so there is one question: how does the loss move when *it* moves?
 
 ? A model gives the right answer a probability of $p = 0.001$. How steep is the penalty $-\log p$ there, and how steep would $1 - p$ be?
 ( ) Both have slope −1 :: That is so for $1 - p$ everywhere. The logarithm is steeper the smaller $p$ is.
-(x) −1000 and −1 :: $-\log p$ has slope $-1/p$. It insists on correcting what is badly wrong; $1 - p$ hardly cares.
 ( ) −3 and −1 :: $\log_{10} 0.001 = -3$ is a value, not a slope.
+(x) −1000 and −1 :: $-\log p$ has slope $-1/p$. It insists on correcting what is badly wrong; $1 - p$ hardly cares.
 ( ) −0.001 and −1 :: You have $-p$. The derivative of $\log p$ is $1/p$.
 """)
 
@@ -349,12 +349,12 @@ quiz("4.predict-large", r"""
 ? What does the formula, typed in as it stands, give for the scores $(1000, 1001)$?
 ( ) The same as for $(0, 1)$: about 0.269 and 0.731 :: That is the right answer, and what the shift promises. The computer does not know that the two huge numbers will cancel.
 ( ) 0.5 and 0.5 :: The two scores differ by 1, so the probabilities differ too.
+( ) 0 and 1 :: That is right for scores 1000 apart. These are 1 apart, and the formula as it stands finds neither answer.
 (x) Not a number, twice :: Both exponentials are `inf`, and `inf / inf` is `nan`.
-( ) 0 and 1 :: They would be, if the gap were 1000. It is 1.
 
 ? And for $(-1000, -1001)$?
-( ) 0 and 0 :: Close: both exponentials underflow to 0, but then 0 is divided by 0.
 (x) Not a number, twice :: $0/0$. Very negative scores are as bad as very large ones.
+( ) 0 and 0 :: Close: both exponentials underflow to 0, but then 0 is divided by 0.
 ( ) The right answer, because nothing overflows :: Nothing overflows, but everything underflows.
 ( ) 0.5 and 0.5 :: The scores differ by 1.
 """)
@@ -465,10 +465,10 @@ with when_ready("4.1"):
 # %% tags=["quiz"]
 quiz("4.predict-gap", r"""
 ? Scores $(1000, 0)$, and token 1 comes. What is the loss in nats, exactly to all digits that float64 has?
-( ) Infinite :: That is what a computer says that forms the probability first: $e^{-1000}$ is 0 in float64, and $-\log 0 = \infty$. But $e^{-1000}$ is not 0.
-(x) 1000 :: $-z_y + \operatorname{lse}(z) = 0 + \log(e^{1000} + 1) = 1000$, and what is missing is smaller than $10^{-434}$. A gap of 1000 costs 1000.
-( ) 16.1 :: That is $-\log 10^{-7}$: what you get with a little something added inside the logarithm "for safety". The loss then cannot rise above 16.1, and beyond that it is flat: no slope, nothing to learn from.
 ( ) 1 :: That would be $1 - p_1$. Cross-entropy has no upper limit.
+( ) 16.1 :: That is $-\log 10^{-7}$: what you get with a little something added inside the logarithm "for safety". The loss then cannot rise above 16.1, and beyond that it is flat: no slope, nothing to learn from.
+(x) 1000 :: $-z_y + \operatorname{lse}(z) = 0 + \log(e^{1000} + 1) = 1000$, and what is missing is smaller than $10^{-434}$. A gap of 1000 costs 1000.
+( ) Infinite :: That is what a computer says that forms the probability first: $e^{-1000}$ is 0 in float64, and $-\log 0 = \infty$. But $e^{-1000}$ is not 0.
 
 ? A classmate feeds softmax's *output* into a loss that takes scores, so softmax is applied twice. With $V = 3$ tokens and a model that is as right as can be, how small can that loss become?
 ( ) 0 :: It would, with one softmax. But the second one sees numbers between 0 and 1 only.
@@ -630,8 +630,8 @@ quiz("4.predict-signal", r"""
 ( ) All three get the same, because the same token came :: The token enters through $e_y$. What they expected enters through $p$, and differs.
 
 ? A classmate goes step by step: loss → probabilities → scores. The first step gives $\partial\ell/\partial p = (0, -1/p_y, 0)$. She multiplies by $p_y(1 - p_y)$, "the derivative of softmax". What comes out for our three tokens with token 1?
-( ) $(\tfrac{1}{6}, -\tfrac{2}{3}, \tfrac{1}{2})$ :: It would, with the whole derivative of softmax, which is a $3 \times 3$ table.
 (x) $(0, -\tfrac{2}{3}, 0)$ :: $-3\cdot\tfrac{1}{3}\cdot\tfrac{2}{3} = -\tfrac{2}{3}$ is right for the target. But $p_1$ answers to the *other* scores as well: they share the sum below the fraction line. Those entries are missing, and the row no longer sums to 0.
+( ) $(\tfrac{1}{6}, -\tfrac{2}{3}, \tfrac{1}{2})$ :: It would, with the whole derivative of softmax, which is a $3 \times 3$ table.
 ( ) $(\tfrac{1}{6}, \tfrac{1}{3}, \tfrac{1}{2})$ :: That is $p$: the one-hot vector was not subtracted. It sums to 1.
 ( ) $(0, 0, 0)$ :: The first step gave −3, and nothing that she multiplies by is 0.
 """)
@@ -777,14 +777,14 @@ if not quiet():
 quiz("4.predict-batch", r"""
 ? `q_bar` has shape `(5, 3)` (5 examples, 3 outputs) and `r` has shape `(5, 2)`. Which expression has the shape of $W$, `(3, 2)`, and adds up the examples?
 ( ) `r.T @ q_bar` :: Shape `(2, 3)`: rows and columns exchanged. With a square $W$ nothing but the numbers would tell.
-(x) `q_bar.T @ r` :: `(3, 5) @ (5, 2)`: the examples are what is summed over. Entry $(i, j)$ is $\sum_{\text{examples}} \bar q_i r_j$.
 ( ) `q_bar @ r.T` :: `(5, 3) @ (2, 5)` does not even fit.
 ( ) `(q_bar.T @ r) / 5` :: The shape fits, but the chain rule adds. If the loss is a mean, its 1/5 is already inside `q_bar`.
+(x) `q_bar.T @ r` :: `(3, 5) @ (5, 2)`: the examples are what is summed over. Entry $(i, j)$ is $\sum_{\text{examples}} \bar q_i r_j$.
 
 ? And the gradient of $b$, shape `(3,)`?
 ( ) `q_bar` :: That has one row for each example. There is one $b$.
-( ) `q_bar.mean(axis=0)` :: The right shape, and 5 times too small: contributions are added, not averaged.
 (x) `q_bar.sum(axis=0)` :: One message from each example, added, for each of the three outputs.
+( ) `q_bar.mean(axis=0)` :: The right shape, and 5 times too small: contributions are added, not averaged.
 ( ) `q_bar.sum()` :: One number. Each output has a bias of its own.
 """)
 
@@ -940,9 +940,9 @@ quiz("4.predict-tanh", r"""
 
 ? You have $u = 1$ and $h = \tanh 1 = 0.761594$. What happens if you compute the slope as $1 - u^2$?
 ( ) The same, because $u$ and $h$ are close :: They are not close enough: $1 - h^2 = 0.419974$.
-(x) It says 0, and blocks the signal completely :: $1 - 1 = 0$, where $0.419974$ is right. For larger $u$ it even turns the sign.
 ( ) It says 1 :: That is the slope at 0.
 ( ) It says 0.419974 after all :: That is $1 - h^2$, from the output.
+(x) It says 0, and blocks the signal completely :: $1 - 1 = 0$, where $0.419974$ is right. For larger $u$ it even turns the sign.
 """)
 
 # %%
@@ -1024,8 +1024,8 @@ grade("4.5", tanh_vjp)
 quiz("4.predict-scatter", r"""
 ? Three marks are put into an array of zeros by index, in one line: `a[[0, 1, 0]] += 1`. What is `a` afterwards?
 ( ) `[2, 1, 0]` :: So one would think: index 0 is named twice. Run the next cell.
-(x) `[1, 1, 0]` :: NumPy reads `a[[0, 1, 0]]` once, adds 1 to the three numbers that it got, and writes them back. Place 0 is written twice, both times with 1.
 ( ) `[1, 1, 1]` :: Index 2 is not named at all.
+(x) `[1, 1, 0]` :: NumPy reads `a[[0, 1, 0]]` once, adds 1 to the three numbers that it got, and writes them back. Place 0 is written twice, both times with 1.
 ( ) An error: index 0 occurs twice :: No error, no warning. That is what makes it dangerous.
 """)
 
@@ -1140,15 +1140,15 @@ if not quiet():
 # %% tags=["quiz"]
 quiz("4.predict-order", r"""
 ? In which order does the backward pass make the gradients of the parameters?
-( ) `C`, `W1`, `b1`, `W2`, `b2`: the order in which they are used :: That is the forward order. Going back, the last map comes first.
 (x) `W2` and `b2`, then `W1` and `b1`, then `C` :: Each needs the adjoint of what its map produced, and those arrive from the loss: $\bar z$, then $\bar u$, then $\bar x$.
+( ) `C`, `W1`, `b1`, `W2`, `b2`: the order in which they are used :: That is the forward order. Going back, the last map comes first.
 ( ) All at once; they do not depend on each other :: $\bar u$ is needed for $\bar W_1$, and it comes from $\bar h$, which comes from $\bar z$.
 ( ) Any order will do, as long as all are made :: Whoever fires early has not received its messages yet.
 
 ? You have $\bar W_2$, and to save memory you update $W_2$ at once, before going on. What happens?
 ( ) Nothing: $W_2$ is not needed any more :: It is. $\bar h = W_2^\top\bar z$ needs it.
-(x) $\bar h$ is computed with a $W_2$ that the forward pass never saw :: And with $\bar h$ everything further back is a little wrong: $\bar u$, $\bar W_1$, $\bar b_1$, $\bar x$, $\bar C$. First all gradients, then the updates.
 ( ) The training gets faster, because newer weights are better weights :: The derivative is that of the loss which was computed, with the weights that computed it.
+(x) $\bar h$ is computed with a $W_2$ that the forward pass never saw :: And with $\bar h$ everything further back is a little wrong: $\bar u$, $\bar W_1$, $\bar b_1$, $\bar x$, $\bar C$. First all gradients, then the updates.
 ( ) An error is raised :: Nobody notices. That is what makes it dangerous.
 """)
 
@@ -1385,13 +1385,13 @@ with when_ready("4.1", "4.2", "4.3", "4.4", "4.5", "4.6", "4.7", "4.8"):
 quiz("4.predict-rows", r"""
 ? You drop the factor $1 - h^2$ from the tanh rule. Which rows break?
 ( ) All nine :: What the pass made before it reached tanh cannot know: `z`, `W2`, `b2`, `h` are done by then.
-(x) `u`, `x`, `W1`, `b1`, `C` :: `u` is the first that the factor touches, and everything further back is made from it.
 ( ) Only `u` :: `W1`, `b1` and `x` are computed from the adjoint of `u`, and `C` from that of `x`.
 ( ) `h` and `u` :: The adjoint of `h` is made by the affine rule of the *second* map, before tanh has its turn.
+(x) `u`, `x`, `W1`, `b1`, `C` :: `u` is the first that the factor touches, and everything further back is made from it.
 
 ? The embedding rule keeps only the last block of a repeated token. Which rows break?
-(x) Only `C`, and only if some token repeats in the batch :: It is the last rule of the pass; nothing is made from its result. Without repetition it even looks right.
 ( ) `x` and `C` :: The adjoint of `x` is what the rule is given.
+(x) Only `C`, and only if some token repeats in the batch :: It is the last rule of the pass; nothing is made from its result. Without repetition it even looks right.
 ( ) All rows of the first layer :: They are done before.
 ( ) None: a repeated token has the same row anyway :: That is why both of its blocks must be added there.
 """)
@@ -1525,56 +1525,56 @@ with when_ready("4.4", "4.5"):
 quiz("4.quiz", r"""
 ? When is the correction at the scores largest?
 ( ) When the target was likely: success is rewarded :: At the target the entry is $p_y - 1$. For a likely target that is close to 0.
-(x) When the target was unlikely :: The target's score is pulled up by $1 - p_y$, which is near 1 when the model was badly surprised.
 ( ) When all probabilities are equal :: Then it is $1 - 1/V$ at the target. A model that was sure of something else gets more.
+(x) When the target was unlikely :: The target's score is pulled up by $1 - p_y$, which is near 1 when the model was badly surprised.
 ( ) It has the same size for every example :: The entries add up to 0, but their size depends on $p$.
 
 ? What is $p - e_y$?
-( ) The predicted token minus the token that came :: Tokens are numbered, but the numbers are names. Token 7 is not "3 more" than token 4.
 (x) The probabilities the model gave, minus the vector with all probability on what came :: A difference of two probability vectors. It is the adjoint of the scores.
+( ) The predicted token minus the token that came :: Tokens are numbered, but the numbers are names. Token 7 is not "3 more" than token 4.
 ( ) The loss of each token :: The loss is one number, $-\log p_y$.
 ( ) The change of the scores that the optimizer makes :: It is a gradient. What is done with it is the optimizer's affair, and scores are not parameters.
 
 ? Every row of your gradient at the scores sums to 0, and yet it is wrong. What do you suspect?
 ( ) The one-hot vector was not subtracted :: Then the rows would sum to 1.
-(x) An extra derivative of softmax :: $J^\top(p - e_y)$ sums to 0 too, whatever it is applied to. Compare the values.
+(x) An extra derivative of softmax :: Softmax's derivative $J$ times *any* vector sums to 0, so $J(p - e_y)$ does too. Compare the values.
 ( ) Only the diagonal of softmax's derivative was used :: Then the rows would not sum to 0.
 ( ) Nothing: rows that sum to 0 are right :: Necessary, not sufficient.
 
 ? Your gradients are all exactly 32 times too small, with batches of 32. What do you suspect?
 ( ) Old gradients were not cleared :: That makes them grow from step to step.
-( ) The mean over the batch is missing :: Then they would be 32 times too large.
 (x) The mean was taken twice :: Once at the scores, and once more in some rule on the way. It enters once.
+( ) The mean over the batch is missing :: Then they would be 32 times too large.
 ( ) The learning rate is too small :: The gradient knows nothing of it.
 
 ? $W$ has shape $(m, n)$ with $m = n$. Your code computes $r^\top$ and $\bar q$ the wrong way round for $\bar W$. Which test notices? Tick all.
 [ ] Comparing shapes :: Both are $(n, n)$. This is why one tests with shapes that are not square.
 [x] Finite differences at a few random entries :: The numbers of a matrix and of its transpose differ, off the diagonal.
-[x] The same code on a map with $m \neq n$ :: Now the shape is wrong at once.
 [ ] Whether the loss is right :: The loss comes from the forward pass. It says nothing about the backward pass.
+[x] The same code on a map with $m \neq n$ :: Now the shape is wrong at once.
 
 ? A bias is used by all 8 examples of a batch. Its gradient, for the mean loss, is …
-( ) … the mean of the 8 adjoints that arrive at it, since the loss is a mean :: The 1/8 is inside those adjoints already. Another mean would be one too many.
 (x) … the sum of the 8 adjoints that arrive at it :: One message from each use, added. Each of them carries 1/8.
+( ) … the mean of the 8 adjoints that arrive at it, since the loss is a mean :: The 1/8 is inside those adjoints already. Another mean would be one too many.
 ( ) … 8 gradients, one for each example :: One bias, one gradient.
 ( ) … that of the last example :: Gradients do not overwrite by default.
 
 ? The token "e" stands at positions 0 and 2 of a context. Then …
 ( ) … its embedding has a value for position 0 and another for position 2 :: A shared parameter has one value everywhere. What differs by position are the weights in $W_1$ that it meets.
-(x) … its row of $C$ receives the sum of two blocks :: One row, read twice: fan-out.
 ( ) … its row receives the average of two blocks :: Nothing in the chain rule averages.
 ( ) … its row receives the block of position 2 only :: That is what `C_bar[context] += blocks` does, and it is wrong.
+(x) … its row of $C$ receives the sum of two blocks :: One row, read twice: fan-out.
 
 ? Why is the Jacobian of the affine map by its weights never built?
+(x) Because its product with the adjoint can be had directly, as an outer product :: 6,144 numbers instead of 786,432, nearly all of them zero.
 ( ) Because it does not exist for matrices :: It does. In the text you saw one.
 ( ) Because it would only be an approximation :: It is exact, and so is the rule without it.
-(x) Because its product with the adjoint can be had directly, as an outer product :: 6,144 numbers instead of 786,432, nearly all of them zero.
 ( ) Because NumPy cannot multiply arrays of that size :: It can; 786,432 numbers are little. It is wasted work all the same, and grows fast.
 
-? Which numbers must the forward pass keep for the backward rule of $h = \tanh u$?
-( ) $u$ and $h$ :: One of them is enough.
-(x) $h$ :: The slope is $1 - h^2$.
+? What is the least that has to be kept from the forward pass for the backward rule of $h = \tanh u$?
+( ) $u$ and $h$, both :: One of them is enough.
 ( ) Only $\bar h$ :: That comes from the other side. The slope needs a value from the forward pass.
+(x) $h$ :: The slope is $1 - h^2$. ($u$ instead would do, at the price of a second tanh.)
 ( ) Nothing :: Then the slope would have to be the same everywhere.
 
 ? Scores of $(0, 800)$ and the token 0 comes. Your code says `inf`. Where is the fault?
@@ -1585,9 +1585,9 @@ quiz("4.quiz", r"""
 
 ? By default gradients of a parameter that is used several times …
 ( ) … overwrite each other :: A widely held belief, and the fault behind many wrong engines.
-(x) … are added :: One message for each use.
-( ) … are averaged :: Only if the loss is an average, and then through the loss.
+( ) … are averaged :: They are added. If the loss is an average, its factor is inside each message already.
 ( ) … raise an error :: Parameter sharing is the normal case: every example uses all of $W_2$.
+(x) … are added :: One message for each use.
 """)
 
 # %% [markdown]

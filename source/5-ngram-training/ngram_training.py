@@ -163,13 +163,13 @@ def draw_by_context(lines: dict, title: str) -> None:
 quiz("5.warm-up", r"""
 ? A character stands at two places of a context. What is the gradient of its row of $C$?
 ( ) The one from the later place :: A widely held belief. By default contributions do not overwrite.
-(x) The sum of what both places send back :: One row, read twice: fan-out. Its messages are added.
 ( ) The average of the two :: Nothing in the chain rule averages.
 ( ) There are two rows, one for each place :: A shared parameter has one value everywhere.
+(x) The sum of what both places send back :: One row, read twice: fan-out. Its messages are added.
 
 ? The target had probability 0.25. What arrives at its score from this one example?
-( ) 0.25 :: That is $p_y$. The one-hot vector still has to be taken off.
 (x) −0.75 :: $p_y - 1$. A step against the gradient raises this score.
+( ) 0.25 :: That is $p_y$. The one-hot vector still has to be taken off.
 ( ) 1.386 :: That is the loss, $-\log 0.25$.
 ( ) 4 :: $1/p_y$ is the size of the slope of $-\log p$ by the probability, not by the score.
 
@@ -237,11 +237,11 @@ quiz("5.predict-data", r"""
 ( ) 1,000 :: Then the first window of each part would have to begin before its part does.
 ( ) 992 :: That would be without the split. Each part loses $k$ of its own.
 (x) 984 :: $900 - 8$ and $100 - 8$. What the split costs is 8 examples, and that is cheap.
-( ) 112 :: The windows overlap; the next one begins one character later.
+( ) 124 :: That lays windows of 8 end to end, 112 in one part and 12 in the other. They overlap: the next one begins one character later.
 
 ? Somebody makes the target the *last* character of its own context. What will training look like?
-( ) It fails with an error :: Shapes and numbers are all in order. Nothing complains.
 (x) The loss goes to 0, on the validation set too :: The answer stands in the question. Such a model copies its last input, and is useless for writing.
+( ) It fails with an error :: Shapes and numbers are all in order. Nothing complains.
 ( ) The loss stays near that of guessing :: It would if the target could not be told from the context. It can, perfectly.
 ( ) It works as usual, only one character earlier :: The target has to be a character that the context does not contain.
 """)
@@ -400,11 +400,11 @@ if not quiet():
 
 # %% tags=["quiz"]
 quiz("5.predict-count", r"""
-? By which number of parameters does the network grow when $k$ goes from 3 to 5?
-( ) 65² times :: That is the table.
-(x) 4,096 :: Two more places of $d = 16$ numbers, each seen by $h = 128$ units: $2 \cdot 16 \cdot 128$.
-( ) 2,080: two more rows of 65 characters, 16 numbers each :: All places read the same $C$.
+? By how many parameters does the network grow when $k$ goes from 3 to 5?
+( ) It becomes 65² times as large :: That is how the table grows: each further character multiplies it by 65. The network shares.
+( ) By 2,080: two more copies of $C$, 65 rows of 16 numbers each :: All places read the same $C$.
 ( ) By none :: $W_1$ has a column for each of the $kd$ inputs.
+(x) By 4,096 :: Two more places of $d = 16$ numbers, each seen by $h = 128$ units: $2 \cdot 16 \cdot 128$.
 """)
 
 # %% [markdown]
@@ -504,15 +504,15 @@ if not quiet():
 quiz("5.predict-init", r"""
 ? `W = torch.randn(3, 2, requires_grad=True) * 0.2`. After a backward pass, what is `W.grad`?
 ( ) A tensor of shape (3, 2) :: It would be, if `W` were a leaf.
-(x) `None`, with a warning :: The leaf was the tensor before the multiplication. `W` is a result, and PyTorch keeps no gradient for results.
 ( ) Zeros :: No gradient was computed *for keeping*; that is not the same as zero.
+(x) `None`, with a warning :: The leaf was the tensor before the multiplication. `W` is a result, and PyTorch keeps no gradient for results.
 ( ) An error at once :: Nothing fails here. The failure comes later, in the update.
 
 ? All parameters start at 0. What is the loss of the first batch, and what happens then?
 ( ) 0, and the model stays there :: With scores of 0 all characters are equally likely.
-(x) $\log V$, and only $b_2$ learns :: $h = \tanh 0 = 0$, so the gradient of $W_2$ is 0; $W_2 = 0$, so nothing gets through to $W_1$, $b_1$ and $C$. Only the biases of the scores can move.
 ( ) $\log V$, and training goes on as usual :: Follow what comes back through $W_2 = 0$.
 ( ) Infinity :: $-\log(1/V)$ is finite.
+(x) $\log V$, and only $b_2$ learns :: $h = \tanh 0 = 0$, so the gradient of $W_2$ is 0; $W_2 = 0$, so nothing gets through to $W_1$, $b_1$ and $C$. Only the biases of the scores can move.
 """)
 
 # %% [markdown]
@@ -627,8 +627,8 @@ for i, row in enumerate(twins["W1"].tolist()):
 quiz("5.predict-twins", r"""
 ? Two units have the same row of $W_1$ and the same bias, but different columns of $W_2$. Do they stay alike?
 ( ) Yes: their values $h$ are equal :: They are, at first. But what comes back to them?
-(x) No: different messages come back to them :: Unit $i$ receives $\bar h_i = \sum_v W_{2,vi}\,\bar z_v$, and the columns differ. After one step the rows differ too.
 ( ) Yes: gradients depend on the forward values only :: Adjoints come from the other side.
+(x) No: different messages come back to them :: Unit $i$ receives $\bar h_i = \sum_v W_{2,vi}\,\bar z_v$, and the columns differ. After one step the rows differ too.
 ( ) That cannot be said without the data :: Except for freak data, different columns send different messages.
 """)
 
@@ -793,16 +793,16 @@ if not quiet():
 # %% tags=["quiz"]
 quiz("5.predict-step", r"""
 ? A loop keeps the losses of 15,000 steps in a list: `losses.append(loss)`. What is wrong with that?
-( ) Nothing, a loss is one number :: `loss` is a tensor, and a tensor remembers how it was made.
-(x) Every tensor holds on to its whole graph, so memory fills up :: Keep `loss.item()`, a plain number.
+(x) Each holds on to the graph that it came from: memory fills up :: `backward` frees the numbers saved in a graph, not the graph. Keep `loss.item()`, a plain number.
+( ) Nothing: a loss is one number, and 15,000 numbers are little :: `loss` is a tensor, and a tensor remembers how it was made.
 ( ) The list changes the gradients :: It does not. It only prevents memory from being freed.
 ( ) The losses will all be the same :: Each is a tensor of its own.
 
 ? A batch of 64 is cut into two halves of 32. For each half: its mean loss times ½, then `backward()`. No clearing in between, one update at the end. Compared with one step on all 64, the new parameters are …
 ( ) … off by a factor of 2 :: They would be without the ½: two means add up to twice the mean of all.
-(x) … the same, up to rounding :: Gradients pile up, and here that is wanted: $\tfrac12\cdot$ mean $+\ \tfrac12\cdot$ mean is the mean of all 64. Such halves are called microbatches.
 ( ) … slightly different, because the second half sees new weights :: No update happens in between.
 ( ) … only those of the second half :: Gradients do not overwrite by default.
+(x) … the same, up to rounding :: Gradients pile up, and here that is wanted: $\tfrac12\cdot$ mean $+\ \tfrac12\cdot$ mean is the mean of all 64. Such halves are called microbatches.
 """)
 
 # %% [markdown]
@@ -932,13 +932,13 @@ if not quiet():
 quiz("5.predict-measure", r"""
 ? A loss of 2.0 nats is how many bits?
 ( ) 1.39 :: That is $2\log 2$. A nat is larger than a bit, so there must be more bits than nats.
+( ) 2.0 :: Nats and bits are different units.
 (x) 2.89 :: $2/\log 2$.
 ( ) 7.39 :: That is $e^2$, the perplexity: as unsure as between about seven equally likely characters.
-( ) 2.0 :: Nats and bits are different units.
 
 ? Why add 1 to every count of the bigram?
-( ) So that the rows sum to 1 :: Dividing by the sum does that in any case.
-(x) So that a pair that never came in training does not cost infinitely much :: $-\log 0 = \infty$, and one such pair would make the whole mean infinite.
+(x) So that an unseen pair does not cost infinitely much :: A pair that never came in training would have the probability 0. $-\log 0 = \infty$, and one such pair would make the whole mean infinite.
+( ) So that every row sums to 1, as probabilities have to do :: Dividing by the sum does that in any case.
 ( ) Because tokens are counted from 0 :: The numbers of tokens have nothing to do with it.
 ( ) To make the bigram as good as the network :: It is a little worse for it, on pairs that do occur.
 """)
@@ -1058,9 +1058,9 @@ if not quiet():
 # %% tags=["quiz"]
 quiz("5.predict-estimate", r"""
 ? What does minibatching change?
-( ) The chain rule: it becomes an approximation :: The gradient of the minibatch's loss is exact.
-(x) The estimator: another, random loss is differentiated at each step :: On average its gradient is that of the full loss.
+( ) The chain rule: it becomes an approximation, a worse one the smaller the batch :: The gradient of the minibatch's loss is exact.
 ( ) The minimum of the full loss :: That stays where it is. What changes is the way there.
+(x) The estimator: another, random loss is differentiated at each step :: On average its gradient is that of the full loss.
 ( ) Nothing, on average and otherwise :: On average nothing. But each single step is noisy.
 
 ? The batch size goes from 64 to 256. What happens to the typical error of the gradient (not its square)?
@@ -1238,10 +1238,10 @@ elif not quiet():
 # %% tags=["quiz"]
 quiz("5.bet", r"""
 ? A model with $k = 8$ could ignore five of its eight places: set their columns of $W_1$ to 0, and it *is* a model with $k = 3$. What follows from that?
-( ) After training, its training loss is at most that of $k = 3$ :: Only if training finds such weights, or better ones.
-(x) Its family of functions contains that of $k = 3$, so the best *possible* training loss is at most as high :: Possible is not the same as found. Keep that apart, and the rest of this lesson is easy.
+( ) After training as long as $k = 3$ was, its training loss is at most as high :: Only if training finds such weights, or better ones.
 ( ) Its validation loss is at most that of $k = 3$ :: Not even the best possible training loss promises anything about other text.
 ( ) It will overfit :: It might. Nothing here says so.
+(x) The best training loss that is *possible* for it is at most that of $k = 3$ :: Its family of functions contains that of $k = 3$. But possible is not the same as found. Keep that apart, and the rest of this lesson is easy.
 """)
 
 # %% nbgrader={"schema_version": 3, "grade": false, "grade_id": "given-sweep", "locked": true, "solution": false, "task": false} jupyter={"source_hidden": true}
@@ -1372,9 +1372,9 @@ quiz("5.reading", r"""
 ( ) Both at once :: A gap between training and validation is there in both rows, and it is a little larger for 8. But the training loss decides first: it is worse.
 
 ? The family of $k = 8$ contains that of $k = 3$. Yet its training loss is higher. Where is the fault?
-( ) In the family: 128 hidden units cannot express what is needed :: It can express all that $k = 3$ does: set the columns for the five older places to 0.
-(x) In the search: training has not found a point of the family that exists :: That much follows from the containment. It is called an *optimization bottleneck*.
+( ) In the family: 128 hidden units cannot express what a context of eight needs :: It can express all that $k = 3$ does: set the columns for the five older places to 0.
 ( ) In the data: long contexts are rare :: That would show on the validation set, not on the training set.
+(x) In the search: training has not found a point of the family that exists :: That much follows from the containment. It is called an *optimization bottleneck*.
 ( ) In the backward pass :: It is exact, and the checks passed.
 """)
 
@@ -1554,7 +1554,7 @@ if not quiet():
 # %% tags=["quiz"]
 quiz("5.predict-writing", r"""
 ? You sample 200 characters from the *untrained* model. What do you expect?
-( ) The most frequent letters of English :: It has not seen any English yet.
+( ) The most frequent letters of English, in no particular order :: It has not seen any English yet.
 (x) A jumble in which all characters are about equally frequent :: The recipe makes all scores nearly 0, so softmax is nearly even.
 ( ) 200 times the same character :: That would be a model that is sure of something.
 ( ) An error: it has to be trained first :: Any parameters give probabilities.
@@ -1694,74 +1694,74 @@ with when_ready("5.1", "5.3", "5.4", "5.5", "5.6", "5.7", "5.8"):
 quiz("5.quiz", r"""
 ? Minibatching changes …
 ( ) … the chain rule: gradients become approximate :: The gradient of each minibatch's loss is exact.
-(x) … the estimator: at each step the exact gradient of another, random loss :: On average it is the gradient of the full loss.
 ( ) … the model :: The same functions, the same parameters.
 ( ) … the validation loss, because it is measured on fewer examples :: It is measured on all of them.
+(x) … the estimator: an exact gradient, but of another, random loss :: On average it is the gradient of the full loss.
 
 ? "Let us double the batch size, that is free: the machine computes in parallel." Is it?
-( ) Yes: the gradient gets better and nothing else changes :: Twice the work for each step, and fewer steps in the same time.
+( ) Yes: the gradient gets better, and nothing else has to change for it :: Twice the work for each step, and fewer steps in the same time.
 ( ) Yes, as long as it fits into memory :: Memory is one price. Steps are another.
 (x) No: batch size, learning rate and throughput are chosen together :: A less noisy gradient may allow a larger step. Whether that pays depends on the machine and on the schedule.
 ( ) No: larger batches make gradients biased :: Every batch size is right on average.
 
 ? Your loss curve falls to 0 within a minute, on the validation set too. What do you suspect first?
-( ) A very good model :: No model of eight characters predicts text with certainty.
-(x) The target can be read off the context :: Not shifted, or shifted the wrong way.
+(x) The target can be read off the context :: It was not shifted, or shifted the wrong way, and stands in the context itself.
+( ) A model that has understood how the language works :: No model of eight characters predicts text with certainty.
 ( ) A learning rate that is too small :: That makes curves slow.
 ( ) Overfitting :: Then the validation loss would not fall.
 
 ? Your gradients grow from step to step by the same amount. Which line is missing?
-( ) `with torch.no_grad()` :: Without it, the update would raise an error.
+( ) `with torch.no_grad()` around the update :: Without it, the update would raise an error.
 (x) The one that clears the gradients :: PyTorch adds to `.grad`. After $n$ rounds there is $n$ times the gradient.
 ( ) `loss.item()` :: That one is about memory.
 ( ) The update :: Without an update the gradient would be the same each time, if it were cleared.
 
 ? Somebody clears the gradients once per epoch (a pass over all examples), not once per step. What is the update then made with?
+(x) The sum of all minibatch gradients since the last clearing :: The older ones were taken at older parameters. The steps get longer and longer, and point to where the loss once fell.
 ( ) The gradient of the newest minibatch :: Only right after clearing.
-(x) The sum of all minibatch gradients since the last clearing, the older ones taken at older parameters :: The steps get longer and longer, and point to where the loss once fell.
-( ) The mean over the epoch :: Nothing divides.
-( ) Zeros :: That happens when one clears between backward and update.
+( ) The mean of all minibatch gradients of the epoch so far :: Nothing divides.
+( ) Zeros :: One gets them, or nothing at all, by clearing between backward and update.
 
 ? `losses` has shape (64,) and `weights` has shape (64, 1). What is the shape of `losses * weights`?
 ( ) (64,) :: So it was meant.
-( ) An error :: Both shapes fit, by the rules of broadcasting.
 (x) (64, 64) :: A row against a column makes a square: every loss with every weight. Its mean is a number too, and nothing complains.
 ( ) (64, 1) :: The row is not turned into a column.
+( ) An error :: Both shapes fit, by the rules of broadcasting.
 
 ? Why is the validation part cut off *before* windows are made?
 ( ) Because windows take memory :: They do, but that is not the reason.
+( ) So that both parts get equally many windows to be measured on :: They do not: nine tenths of the text is for training.
+( ) Because shuffling the windows would destroy the text :: Each window keeps its characters in order, wherever it is put.
 (x) So that no window contains characters of both parts :: Otherwise the model is tested on text that it has partly seen.
-( ) So that both parts have equally many windows :: They have not.
-( ) Because shuffling text destroys it :: Nothing is shuffled either way.
 
 ? The family of functions with $k = 8$ contains that with $k = 3$. So …
+(x) … if $k = 8$ has the higher training loss, the search was at fault :: A point as good as that of $k = 3$ exists in its family and was not found.
 ( ) … $k = 8$ trains to a lower training loss :: Only the best *possible* training loss is at most as high.
-( ) … $k = 8$ has the lower validation loss :: Not even the best possible training loss promises that.
-(x) … if $k = 8$ ends with a higher training loss, the search was at fault :: A point as good as that of $k = 3$ exists in its family and was not found.
-( ) … $k = 8$ overfits :: That would be a lower training loss with a higher validation loss.
+( ) … $k = 8$ has the lower validation loss, if it is trained long enough :: Not even the best possible training loss promises that.
+( ) … $k = 8$ overfits, with more parameters for the same text :: That would be a lower training loss with a higher validation loss.
 
 ? With Adam, $k = 8$ gets below $k = 3$ on the training set. What has been shown?
 ( ) That Adam is the best optimizer :: One comparison, one text.
-( ) That longer contexts are always better :: Which of 5 and 8 is best is not even settled here.
-(x) That at this width the model could do better than the first sweep let it: an optimization bottleneck :: The model stayed the same; only the training changed.
+(x) That an optimization bottleneck held the first sweep back :: The model stayed the same; only the training changed. So the model could do better than the first sweep let it.
+( ) That longer contexts are always better, if trained well enough :: Which of 5 and 8 is best is not even settled here.
 ( ) That width does not matter :: Nobody changed the width.
 
-? `all_params = torch.ones(...)` for every array. What becomes of the 128 hidden units?
-(x) They stay alike, and count as one :: Same start, same gradients, for ever.
+? All 128 hidden units start with the same row of $W_1$, the same bias and the same column of $W_2$. What becomes of them?
 ( ) They specialize after some time :: What should make them different?
 ( ) They get no gradients :: They get gradients, and all the same ones.
 ( ) They become random through the minibatches :: A minibatch is the same for all units.
+(x) They stay alike, and count as one :: Same start, same gradients, for ever.
 
 ? A loss of 1.9821 nats per character is …
+( ) … 0.861 bits :: Divided by $\log 10$: these are decimal digits.
 ( ) … 1.374 bits :: Multiplied by $\log 2$; a nat is more than a bit.
 (x) … 2.860 bits :: Divided by $\log 2$.
 ( ) … 7.258 bits :: $e^{1.9821}$ is the perplexity.
-( ) … 0.861 bits :: Divided by $\log 10$: these are decimal digits.
 
 ? What does `with torch.no_grad()` around the update prevent?
-( ) Old gradients being added to new ones :: For that one clears.
-(x) The update being recorded as a part of what is differentiated :: It is no part of the model.
-( ) The parameters from getting gradients in the next step :: They remain leaves that ask for gradients.
+(x) That the update is recorded, as a part of what is differentiated :: It is no part of the model.
+( ) That old gradients are added to new ones :: For that one clears.
+( ) That parameters which have been changed get gradients in the next step :: They remain leaves that ask for gradients.
 ( ) Overflow :: It has nothing to do with sizes.
 """)
 
