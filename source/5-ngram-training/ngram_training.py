@@ -1433,7 +1433,17 @@ with when_ready("5.1", "5.3", "5.4", "5.5", "5.6", "5.7"):
 # | Adam, 0.005, batches of 256, 80,000 steps | 2.482 | 1.838 | 1.775 | 1.773 |
 #
 # With plain gradient descent $k = 8$ needs about 100,000 steps to pass $k = 3$. Which of 5 and 8 is best is **not settled**: most rows say 5, the last says 8 by a hair, and another start or rate can turn it round.
-#
+
+# %% tags=["quiz"]
+quiz("5.longer", r"""
+? Which of these sentences does the table support?
+( ) $k = 8$ is the best context length :: Only the last row says so, by 0.002 nats. In the other four 5 or 3 is better.
+( ) With 128 hidden units contexts longer than 3 do not help :: The first row says so. In the other four, with the same 128 units, 5 is better than 3.
+(x) With 128 hidden units it depends on the training whether more than 3 characters help :: The models are the same in every row. Only the training changes, and with it the order.
+( ) Adam is better than plain gradient descent :: Compare rows 3 and 4: plain descent with 100,000 steps ends lower than Adam with 20,000. Budgets that differ cannot settle that.
+""")
+
+# %% [markdown]
 # So the sentence "longer contexts do not help" was true, and far too short. The whole of it is: *at this width, this budget, this start and with this optimizer*, longer contexts did not help. The first sweep measured the training as much as the model. That holds for many a table that you will read.
 
 # %% [markdown]
