@@ -281,25 +281,64 @@ _TWO = {"a": Node("input"), "b": Node("input"), "u": Node("+", ("a", "b")), "t":
 
 
 def visits_by_list(root: Any) -> tuple[int, int]:
-    edges = sum(len(node._parents) for node in order_by_generators(root))
-    return edges, edges
+    """Every message leaves an entry in a list."""
+    sent: list[Any] = []
+    nodes = [node for node in order_by_generators(root) if node._parents]
+    rules = [node._backward for node in nodes]
+    for node, rule in zip(nodes, rules, strict=True):
+        node._backward = lambda *g, node=node, rule=rule: (sent.extend(node._parents), rule(*g))
+    root.backward()
+    for node, rule in zip(nodes, rules, strict=True):
+        node._backward = rule
+    return sum(len(node._parents) for node in nodes), len(sent)
 
 
 def visits_by_pairs(root: Any) -> list[int]:
+    """A counter for each node."""
     nodes = order_by_counting(root)
-    slots = [parent for node in nodes for parent in node._parents]
-    return [len(slots), len(slots)]
+    fired = dict.fromkeys(map(id, nodes), 0)
+    before = {}
+
+    def counted(node: Any, rule: Any) -> Any:
+        def fire(*g: Any) -> None:
+            fired[id(node)] += 1
+            rule(*g)
+
+        return fire
+
+    for node in nodes:
+        if node._parents:
+            before[id(node)] = node._backward
+            node._backward = counted(node, node._backward)
+    root.backward()
+    for node in nodes:
+        node._backward = before.get(id(node), node._backward)
+    return [sum(len(node._parents) for node in nodes), sum(len(node._parents) * fired[id(node)] for node in nodes)]
 
 
 def visits_by_walk(root: Any) -> tuple[Any, Any]:
-    seen, todo, edges = set(), [root], np.int64(0)
+    """One walk finds the nodes and puts counters in; they stay there, and go on to the rules."""
+    seen, todo, edges, visits = set(), [root], np.int64(0), [0.0]
+
+    class Counter:
+        def __init__(self, rule: Any, slots: int) -> None:
+            self.rule, self.slots = rule, slots
+
+        def __call__(self, *g: Any) -> None:
+            visits[0] += self.slots
+            self.rule(*g)
+
     while todo:
         node = todo.pop()
         if id(node) not in seen:
             seen.add(id(node))
-            edges += len(tuple(node._parents))
+            slots = len(tuple(node._parents))
+            if slots:
+                edges += slots
+                node._backward = Counter(node._backward, slots)
             todo += list(node._parents)
-    return edges, float(edges)
+    root.backward()
+    return edges, visits[0]
 
 
 def lesson_3() -> dict[str, dict[str, Answer]]:

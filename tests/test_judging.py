@@ -202,7 +202,12 @@ def test_one_wrong_rule_that_explains_everything_is_named_alone(monkeypatch: pyt
 
 
 def test_two_wrong_rules_in_two_parts_are_both_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert named(DOUBLE, NEGATIVE, values=(2, -2, -3), monkeypatch=monkeypatch) == ["double", "negative"]
+    small, large = holding("small", lambda x: 2 * x if x < 2 else x), holding("large", lambda x: -x if x > 1 else x)
+    assert named(small, large, values=(2, -2, -3), monkeypatch=monkeypatch) == ["small", "large"]
+
+
+def test_rules_that_speak_against_each_other_are_not_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert named(DOUBLE, NEGATIVE, values=(2, -2, -3), monkeypatch=monkeypatch) == []
 
 
 def test_a_rule_that_would_break_what_is_right_is_named_for_its_part_only(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -581,6 +581,9 @@ def edges_and_visits(fault: str) -> Callable[[Any], tuple[int, int]]:
     def count(root: Any) -> tuple[int, int]:
         nodes = post_order(root)
         edges = sum(len(v._parents) for v in nodes)
+        if fault == "visits-not-counted":
+            return edges, edges
+        root.backward()
         if fault == "counts-nodes":
             return len(nodes), edges
         if fault == "one-message-per-parent":
@@ -596,8 +599,8 @@ def edges_and_visits(fault: str) -> Callable[[Any], tuple[int, int]]:
 @pytest.mark.parametrize(
     ("fault", "parts"),
     [
-        ("", []),
-        ("counts-nodes", ["edges"]),
+        ("counts-nodes", ["edges", "visits"]),
+        ("visits-not-counted", ["visits"]),
         ("one-message-per-parent", ["edges", "visits"]),
         ("counts-paths", ["visits"]),
     ],
@@ -606,7 +609,7 @@ def test_a_wrong_count_is_named(fault: str, parts: list[str]) -> None:
     for seed in range(2):
         verdict = graded("3.10", edges_and_visits(fault), written("functions")["Value"], seed=seed)
         assert failed_parts(verdict) == parts, verdict.text()
-        assert verdict.misconceptions == ([fault] if fault else [])
+        assert verdict.misconceptions == [fault]
 
 
 @pytest.mark.parametrize(

@@ -571,8 +571,8 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "maximum-not-added-back",
-        "Your logsumexp is that of the shifted scores: what was taken off inside the sum comes back outside the "
-        "logarithm, log Σ exp(z) = m + log Σ exp(z − m).",
+        "Your logsumexp is that of the shifted scores: what was taken off inside the sum has to come back, "
+        "outside the logarithm.",
         tuple(in_softmax(lambda z: np.log(np.exp(z - z.max(axis=-1, keepdims=True)).sum(axis=-1)))),
         SOFTMAX,
     ),
@@ -873,8 +873,8 @@ FAULTS: tuple[Fault, ...] = (
     # 4.5
     Fault(
         "tanh-from-preactivation",
-        "The slope of tanh is 1 − h², with the output h. You took tanh once more of what is already the output, or put "
-        "the preactivation u where h belongs.",
+        "You took tanh once more of what is already the output, or put the preactivation u where h belongs. The slope "
+        "comes from the output h as it is.",
         (
             everywhere(instead("tanh_vjp", lambda h, h_bar: h_bar * (1 - np.tanh(h) ** 2)), "4.5", "4.7"),
             everywhere(through("ngram_backward", backward_with_preactivation), "4.7"),
@@ -883,7 +883,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "slope-without-square",
-        "You used 1 − h. The slope of tanh is 1 − h²: the same for h and −h.",
+        "You used 1 − h. The curve of tanh is as steep at h as it is at −h.",
         (everywhere(instead("tanh_vjp", lambda h, h_bar: h_bar * (1 - h)), "4.5", "4.7"),),
         TANH,
     ),
@@ -901,7 +901,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "slope-inverted",
-        "You divided by 1 − h². That is how u answers to h; asked is how h answers to u.",
+        "You divided by the slope. That is how u answers to h; asked is how h answers to u.",
         (everywhere(instead("tanh_vjp", lambda h, h_bar: h_bar / (1 - h * h)), "4.5", "4.7"),),
         TANH,
     ),

@@ -677,7 +677,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "tanh-from-input",
-        "tanh's slope is one minus the square of its output; you used its input.",
+        "Your slope of tanh is made from its input. The rule is written in terms of another number, which you have already.",
         "tanh uses its input where its output belongs",
         (rule("tanh", lambda x, y, n: (1.0 - x[0] * x[0],)),),
         RULE,
@@ -685,7 +685,8 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "tanh-one-minus",
-        "Your slope of tanh is one minus its output. The output has to be squared.",
+        "Your slope of tanh is one minus its output. Where the output is negative that is more than 1, and tanh is never that "
+        "steep.",
         "tanh has the slope 1 − t",
         (rule("tanh", lambda x, y, n: (1.0 - y,)),),
         RULE,
@@ -702,7 +703,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "exp-is-input",
-        "Your slope of exp is its input. exp is the function that is its own slope.",
+        "Your slope of exp is its input. At 0 that would make the curve flat, and it rises there.",
         "exp has its input as slope",
         (rule("exp", lambda x, y, n: (x[0],)),),
         RULE,
@@ -716,7 +717,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "log-from-output",
-        "Your slope of log is one over its output. It is the input that belongs there.",
+        "Your slope of log is one over its output. At input 1 the output is 0: is the curve infinitely steep there?",
         "log has one over its output as slope",
         (rule("log", lambda x, y, n: (1.0 / y,)),),
         RULE,

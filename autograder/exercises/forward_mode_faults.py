@@ -497,7 +497,7 @@ FUNCTION_MISCONCEPTIONS = (
         "exp",
         {
             "exp-slope-is-its-input": (
-                "Your exp has its input as slope. The exponential function is its own slope: look at the output.",
+                "Your exp has its input as slope. At 0 that would make the curve flat, and it rises there.",
                 lambda x: x,
             ),
             "exp-by-the-power-rule": (
@@ -510,7 +510,7 @@ FUNCTION_MISCONCEPTIONS = (
         "log",
         {
             "log-slope-from-the-output": (
-                "Your log computes its slope from the output. It is one over the input.",
+                "Your log computes its slope from the output. At input 1 the output is 0: is the curve infinitely steep there?",
                 lambda x: 1 / math.log(x),
             ),
             "log-slope-is-its-input": (

@@ -118,6 +118,7 @@ def _text(x: Any, limit: int = 300) -> str:
 
 
 BY_HAND = "Run that line by hand with these numbers to see it happen, then check again."
+CALL_BY_HAND = "Make that call by hand, with these numbers, to see it happen, then check again."
 TOO_DEEP = (
     "A function calls itself there, directly or by way of another, and does so deeper than Python allows (about 1,000 "
     "calls). Does each call come closer to an end, and how many does it take?"
@@ -141,7 +142,7 @@ def _error_finding(exercise: Exercise, case: Case, error: Observation) -> Findin
         if kind == ev.MISSING and exercise.needs:
             text += f"\n{exercise.needs}"
     else:
-        advice = TOO_DEEP if name == "RecursionError" else BY_HAND
+        advice = TOO_DEEP if name == "RecursionError" else BY_HAND if error.get("line") else CALL_BY_HAND
         text = f"Exercise {exercise.id}, {asked}your code raised {name}: {message}{_shown(error)}\n{advice}"
     return Finding(text, where=case.get("op") or case["part"], size=case.get("size", 0.0))
 
@@ -159,7 +160,8 @@ def name_misconceptions(
     """The misconceptions whose predicted evidence is what was seen.
 
     One that explains every failing part and leaves the others right is named alone. Otherwise each failing part is
-    looked at for itself, so that two mistakes in two operations are both named. Where several names explain the same
+    looked at for itself, so that two mistakes in two operations are both named; a rule that predicts other evidence than
+    was seen in more failing parts than it explains is not what was thought. Where several names explain the same
     evidence, the ones that agree with all of it to the last entry are kept; if that leaves more than one name, none is
     given, since the cases did not tell them apart.
     """
@@ -174,23 +176,26 @@ def name_misconceptions(
     }
     rest = [i for i in telling if cases[i]["part"] not in failing]
     explained = {
-        p: [q for q in known if q.explains(indices[p], observations) and q.fails(indices[p], findings)]
-        for p in failing
+        p: [q for q in known if q.explains(indices[p], observations) and q.fails(indices[p], findings)] for p in failing
     }
 
-    everywhere = [
-        q
-        for q in known
-        if all(q in explained[p] for p in failing)
-        and all(q.is_right(i) for i in rest)
-    ]
+    everywhere = [q for q in known if all(q in explained[p] for p in failing) and all(q.is_right(i) for i in rest)]
     if failing and everywhere:
         return _agreed(everywhere, [i for p in failing for i in indices[p]], observations)
-    found: dict[str, Misconception] = {}
+
+    def margin(q: Prediction) -> int:
+        """Of the failing parts in which it predicts a failure: those that it explains, less those that it does not."""
+        explains = sum(q in explained[part] for part in failing)
+        against = sum(q not in explained[part] and not all(map(q.is_right, indices[part])) for part in failing)
+        return explains - against
+
+    found: dict[str, tuple[Misconception, int]] = {}
     for part in failing:
-        for m in _agreed(explained[part], indices[part], observations):
-            found.setdefault(m.name, m)
-    return list(found.values())
+        candidates = [q for q in explained[part] if margin(q) >= 0]
+        for m in _agreed(candidates, indices[part], observations):
+            found.setdefault(m.name, (m, max(margin(q) for q in candidates if q.misconception.name == m.name)))
+    # Several names at once must each stand for themselves.
+    return [m for m, by in found.values() if by > 0 or len(found) == 1]
 
 
 class Prediction:

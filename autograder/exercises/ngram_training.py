@@ -895,11 +895,16 @@ def _draw(part: str, n: int, size: int, seed: int) -> Case:
     }
 
 
+# Among so many examples 30 draws hit one twice in 1 of 2,300 cases, and do so twice in a row in 1 of 5 million.
+MANY = 1_000_000
+
+
 def draw_worked() -> list[Case]:
     return [
         _draw("indices", 5, 200, 1),
         _draw("independent", 20, 20, 2),
         _draw("independent", 4, 12, 3),
+        _draw("independent", MANY, 30, 6),
         _draw("uniform", 4, 600, 4),
         _draw("rng", 1000, 8, 5),
     ]
@@ -911,6 +916,7 @@ def draw_cases(rng: Rng) -> list[Case]:
     return [
         _draw("indices", n, 200, seeds[0]),
         _draw("independent", rng.randint(20, 30), 30, seeds[1]),
+        _draw("independent", MANY, 30, seeds[1]),
         _draw("uniform", n, 600, seeds[2]),
         _draw("rng", rng.randint(500, 2000), 16, seeds[3]),
     ]
@@ -960,7 +966,20 @@ def judge_draw(case: Case, seen: Any) -> Finding | None:
             some = ", ".join(str(int(i)) for i in first[:6])
             text = f"{case['says']} began {some}: one after the other. Draw each index by itself."
             return Finding(text, where=where, size=size)
-        if not _has_repeats(first) and not _has_repeats(_ids(seen["second"])):
+        second = _ids(seen["second"])
+        if len(first) > 10 and bool(np.all(np.diff(first) >= 0)):
+            text = f"{case['says']} came sorted. Draw each index by itself, whatever came before."
+            return Finding(text, where=where, size=size)
+        if n == MANY:
+            if _has_repeats(first) and _has_repeats(second):
+                repeated = next(int(i) for k, i in enumerate(first) if i in first[:k])
+                text = (
+                    f"{case['says']}, twice, and in each draw an index came more than once, {repeated} for one. With {size} "
+                    f"independent draws among {n:,} examples that is all but impossible."
+                )
+                return Finding(text, where=where, size=size)
+            return None
+        if not _has_repeats(first) and not _has_repeats(second):
             text = (
                 f"{case['says']}, twice, and no index came twice in a draw. With {size} independent draws among {n} "
                 "that is all but impossible."
@@ -1333,9 +1352,12 @@ def same_writing(case: Case, predicted: Any, seen: Any) -> bool:
     if part == "length":
         return bool(predicted["ids"]["shape"] == seen["ids"]["shape"])
     if part == "sampling":
-        a, b = (_frequencies(case, _new(case, _ids(x["ids"]))) for x in (predicted, seen))
+        new = [_new(case, _ids(x["ids"])) for x in (predicted, seen)]
+        a, b = (_frequencies(case, ids) for ids in new)
         certain = [bool(f.max() > 0.999) for f in (a, b)]
-        return certain[0] == certain[1] and not _far(case, b, np.clip(a, 0.02, 0.98)).any()
+        repeats = [any(i == j for i, j in pairwise(ids)) for ids in new]
+        alike = certain[0] == certain[1] and repeats[0] == repeats[1]
+        return alike and not _far(case, b, np.clip(a, 0.02, 0.98)).any()
     return arrays.same(predicted, seen)
 
 

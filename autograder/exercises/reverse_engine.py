@@ -265,6 +265,8 @@ def add_mul_worked() -> list[Case]:
     return [
         rule_case("add", "add", "a + b", ab),
         rule_case("mul", "mul", "a*b", ab),
+        rule_case("add", "add", "a + b", ab, 5.0),
+        rule_case("mul", "mul", "a*b", ab, 5.0),
         rule_case("accumulate", "add", "a + a", {"a": 3.0}, peers=twice("+"), alive=ALIVE),
         rule_case("accumulate", "mul", "a*a", {"a": 3.0}, peers=twice("*"), alive=ALIVE),
         *(with_number(text, 2.0) for text in ("a + c", "c + a", "a*c", "c*a")),

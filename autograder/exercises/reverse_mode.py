@@ -203,6 +203,8 @@ LESSON = LessonExercises(
             uses.judge_visits,
             uses.COUNT_MISCONCEPTIONS,
             uses.COST,
+            essential=lambda case: None if case.get("again") else case,
+            same=uses.same_visits,
         ),
         Exercise(
             "3.11",

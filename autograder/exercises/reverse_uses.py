@@ -257,6 +257,8 @@ def check_cases(rng: Rng) -> list[Case]:
         check_case("agreement", "(x0 + x1)*x2", draw(3)),
         check_case("agreement", "7", draw(2)),
         check_case("agreement", "k0*x0 + x1", (decimal(rng, 1.5, 3), 1.0), {"k0": ("engine",)}),
+        # Two inputs are off: the larger disagreement counts, not their sum or their mean.
+        check_case("agreement", "k0*x0 + k1*x1", (decimal(rng, 1.5, 3), 1.2), {"k0": ("engine",), "k1": ("engine",)}),
     ]
     for who in (("engine",), ("pytorch",), ("engine", "pytorch")):
         cases.append(check_case("odd-one-out", f"k{i}*x{i} + x{j}*x{k}", draw(3), {f"k{i}": who}))
@@ -264,7 +266,11 @@ def check_cases(rng: Rng) -> list[Case]:
     cases.append(check_case("odd-one-out", "k0*x0 + k1*x1 + x2", draw(3), {"k0": ("engine",), "k1": ("pytorch",)}))
     for n in (1, 2):
         cases.append(check_case("first", f"x0 + x1 + x2 + k{n}*x{n}", draw(3), {f"k{n}": ("engine",)}))
-    # The disagreement at input 1 is the first, the one at input 2 the largest.
+    # All three inputs are off: the disagreement at input 0 is the first, the one at input 1 the largest, 2 the last.
+    x = [decimal(rng, 0.4, 1.2), decimal(rng, 1.5, 3), decimal(rng, 0.4, 1.2)]
+    cuts = {"k0": ("pytorch",), "k1": ("engine",), "k2": ("engine",)}
+    cases.append(check_case("first", "x0*5 + k0*x0 + k1*x1 + x2*5 + k2*x2", x, cuts))
+    # Input 0 agrees, input 1 is off a little, input 2 most.
     x = [decimal(rng, 1.5, 3), decimal(rng, 0.4, 1.2), decimal(rng, 1.5, 3)]
     cases.append(check_case("first", "x0 + k1*x1 + x1*5 + k2*x2", x, {"k1": ("pytorch",), "k2": ("engine",)}))
     return cases
@@ -676,6 +682,7 @@ def visits_worked() -> list[Case]:
         graph_case("edges", "y = a*a", {"a": 3.0}),
         graph_case("visits", "L = a*b + a", {"a": 2.0, "b": -3.0}),
         graph_case("visits", "y = a*a", {"a": 3.0}),
+        {**graph_case("visits", "L = a*b + a", {"a": 2.0, "b": -3.0}), "again": True},
     ]
 
 
@@ -688,7 +695,7 @@ def visits_cases(rng: Rng) -> list[Case]:
     for part in ("edges", "visits"):
         cases.append(graph_case(part, ladder, {"a": 1.5}))
         cases += [drawn_case(part, *random_graph(rng, 2, steps, ("+", "*"))) for steps in (4, 9)]
-    return cases
+    return [*cases, {**drawn_case("visits", *random_graph(rng, 2, 5, ("+", "*"))), "again": True}]
 
 
 def judge_visits(case: Case, seen: Any) -> Finding | None:
@@ -701,25 +708,65 @@ def judge_visits(case: Case, seen: Any) -> Finding | None:
         if seen["edges"] in accepted:
             return None
         return Finding(
-            f"{told}you count {show(seen['edges'])} edges; expected {slots}, one for each slot of each operation.",
+            f"{told}you count {_counted(seen['edges'], 'edge')}; expected {slots}, one for each slot of each operation.",
             where="edges",
             size=case["size"],
         )
+    if seen["passes"] == 0:
+        return Finding(
+            f"{told}you say {_counted(seen['visits'], 'message')}, but your function never called root.backward(), so "
+            "nothing was counted. Messages are counted while a pass runs.",
+            where="visits",
+            size=case["size"],
+        )
     # What the probe itself counted serves an engine whose backward fires more than it should.
-    if seen["visits"] in accepted or (is_number(seen["counted"]) and seen["visits"] == seen["counted"]):
+    if is_number(seen["counted"]):
+        accepted = accepted | {seen["counted"]}
+    if case.get("again") and seen["passes"]:
+        at_root = graph[case["sink"]].parents
+        accepted = {n + k for n in accepted for k in (len(at_root), len(set(at_root)))}
+        if seen["visits"] not in accepted:
+            return Finding(
+                f"{told}here the check let the rule of {case['sink']} run once more at the end of root.backward(), so "
+                f"{slots + len(at_root)} messages were sent; you count {show(seen['visits'])}. Count in each rule, while "
+                "it runs, and read off the count after the pass.",
+                where="visits",
+                size=case["size"] + 0.5,
+            )
+    if seen["visits"] in accepted:
         return None
     return Finding(
-        f"{told}you count {show(seen['visits'])} messages in one backward pass; expected {slots}: every node fires once "
-        "and sends one message for each slot.",
+        f"{told}you count {_counted(seen['visits'], 'message')} in one backward pass; expected {slots}: every node fires "
+        "once and sends one message for each slot.",
         where="visits",
         size=case["size"],
     )
 
 
-def wrong_count(name: str, says: str, count: Callable[[list[Any]], tuple[int, int]]) -> Misconception:
+def _counted(n: Any, what: str) -> str:
+    return f"{show(n)} {what}{'' if n == 1 else 's'}"
+
+
+def same_visits(case: Case, predicted: Any, seen: Any) -> bool:
+    """Equal in the number that the case's part asks for, and in whether a pass was run for it."""
+    part = case["part"]
+    return bool(predicted[part] == seen[part]) and (
+        part == "edges" or bool(predicted["passes"]) == bool(seen["passes"])
+    )
+
+
+def wrong_count(
+    name: str, says: str, count: Callable[[list[Any]], tuple[int, int]], runs: bool = True
+) -> Misconception:
     def objects() -> tuple[Any, ...]:
         engine = make_engine()
-        return (lambda root: count(engine.topological_order(root))), engine.Value
+
+        def edge_visits(root: Any) -> tuple[int, int]:
+            if runs:
+                root.backward()
+            return count(engine.topological_order(root))
+
+        return edge_visits, engine.Value
 
     return Misconception(name, says, objects, COST)
 
@@ -771,6 +818,13 @@ COUNT_MISCONCEPTIONS = (
         "counts-paths",
         "You counted along every path. Edges that paths share are counted once.",
         lambda nodes: (_paths(nodes), _paths(nodes)),
+    ),
+    wrong_count(
+        "visits-not-counted",
+        "Your number of messages comes from the graph alone. That it equals the number of edges is what the count is to "
+        "show.",
+        lambda nodes: (_edges(nodes), _edges(nodes)),
+        runs=False,
     ),
 )
 

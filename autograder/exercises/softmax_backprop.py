@@ -358,8 +358,8 @@ def right_loss(case: Case) -> Right:
 
 def judge_loss(case: Case, seen: Any) -> Finding | None:
     hint = {
-        "gap": "Compute from the scores, −z_y + logsumexp(z): there is no probability in it that could become 0.",
-    }.get(case["part"], "One number for each example: −z_y + logsumexp(z), with the score of that example's target.")
+        "gap": "Write the loss with the scores alone, so that no probability is in it that could become 0.",
+    }.get(case["part"], "One number for each example, from its own scores and the place of its own target.")
     return finding(
         case,
         "cross_entropy(z, y)",
@@ -405,7 +405,10 @@ def judge_signal(case: Case, seen: Any) -> Finding | None:
         "How does −z_y + logsumexp(z) answer to each score? Differentiate the two terms one by one.",
         where="cross_entropy_grad",
         given=("z", "y"),
-        factors={"the number of examples": np.size(y), f"the number of {'rows' if np.ndim(y) else 'scores'}": len(case["z"])},
+        factors={
+            "the number of examples": np.size(y),
+            f"the number of {'rows' if np.ndim(y) else 'scores'}": len(case["z"]),
+        },
         shape_because="one derivative for each score",
     )
 
