@@ -329,7 +329,7 @@
 # %% [markdown]
 # ## O
 #
-# ### O and Θ
+# ### O and Theta
 #
 # $A = O(B)$: $A/B$ stays bounded as the problem grows. $A = \Theta(B)$: it stays between two positive constants. Both leave constant factors unsaid.
 #

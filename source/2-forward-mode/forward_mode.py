@@ -1236,7 +1236,7 @@ with when_ready("2.0", "2.1", "2.2", "2.4", "2.5"):
 # %% [markdown]
 # ## What it costs
 #
-# Take one run of $f$ on plain numbers as the unit. A forward-mode pass does, beside each operation of that run, a fixed amount of extra work: a product or two, and a sum. So a pass costs a constant number of units, whatever $f$ is. The gradient takes $P$ passes: **its cost grows in proportion to $P$**, in symbols [$\Theta(P)$](../glossary.ipynb#O-and-Θ).
+# Take one run of $f$ on plain numbers as the unit. A forward-mode pass does, beside each operation of that run, a fixed amount of extra work: a product or two, and a sum. So a pass costs a constant number of units, whatever $f$ is. The gradient takes $P$ passes: **its cost grows in proportion to $P$**, in symbols [$\Theta(P)$](../glossary.ipynb#O-and-Theta).
 #
 # Memory is a good side of it. A tangent is needed only as long as its value is; no graph is kept. (Remember that when lesson 3 presents its bill.)
 #
