@@ -8,12 +8,14 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import distributions
 from pathlib import Path
 
 import nbformat
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from tests.tiny_course import ROOT
@@ -141,6 +143,14 @@ def test_every_package_that_is_asked_for_is_pinned_within_its_range() -> None:
     for line in [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["test"]]:
         requirement = Requirement(line)
         assert requirement.specifier.contains(pinned[canonicalize_name(requirement.name)]), line
+
+
+def test_every_pinned_package_installs_on_the_oldest_python() -> None:
+    """3.11.0, not the 3.11 of this machine: Debian 12 has 3.11.2, and some packages ask for more."""
+    oldest = min(s.version for s in SpecifierSet(PROJECT["requires-python"]) if s.operator == ">=") + ".0"
+    asked = {dist.metadata["Name"]: dist.metadata["Requires-Python"] for dist in distributions()}
+    assert len(asked) > 100
+    assert {name: spec for name, spec in asked.items() if spec and not SpecifierSet(spec).contains(oldest)} == {}
 
 
 def test_binder_finds_the_environment_and_installs_the_package() -> None:
