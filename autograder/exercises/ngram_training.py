@@ -1096,7 +1096,7 @@ def judge_training(case: Case, seen: Any) -> Finding | None:
             text = (
                 f"{case['says']}: the loss of step {i} is {a}, and should be {b}.\n"
                 "Each step takes lr(step), counted from 0, and gives the loss of its own batch before its update.\n"
-                "This check uses your train_step. If exercise 5.4 is not passed yet, pass it first."
+                "Where your train_step is not right yet, this check calls one of its own, so look at train itself."
             )
             return Finding(text, where="train: lr" if case["part"] == "schedule" else "train", size=case["size"])
     return None

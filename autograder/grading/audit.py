@@ -40,6 +40,7 @@ from autograder.verdict import PASSED, UNANSWERED, Verdict
 
 REVIEWED = Path(__file__).with_name("equivalent_mutants.toml")
 RIGHT_ANSWERS = Path("tests") / "right_answers.py"
+MUTANT_DRAWS = 3  # at most so many draws are used on mutants
 SECONDS = 10.0  # for one answer to one exercise, beyond five times what the lesson's solution takes
 MEMORY = 2 * 2**30  # beyond what this process has
 
@@ -65,6 +66,8 @@ class Findings:
 
     exercise: str
     title: str
+    draws: int = 0  # of random cases
+    judged: int = 0  # verdicts on right answers and misconceptions, over all draws
     right: int = 0  # right answers that passed
     refused: list[str] = field(default_factory=list)  # right answers that did not, with the message
     stub: str = ""  # "" if the unfilled stub was unanswered, else what it got
@@ -303,8 +306,11 @@ class LessonAudit:
     def audit(self, exercise: Exercise) -> Findings:
         found = Findings(exercise.id, exercise.title)
         for nonce in self.nonces:
+            found.draws += 1
             self._right(exercise, nonce, found)
             self._misconceptions(exercise, nonce, found)
+            if found.draws > MUTANT_DRAWS:  # hundreds of draws need not stay in memory
+                self._checks = {key: check for key, check in self._checks.items() if key[1] != nonce}
         self._stub(exercise, found)
         self._mutants(exercise, found)
         return found
@@ -312,6 +318,7 @@ class LessonAudit:
     def _right(self, exercise: Exercise, nonce: int, found: Findings) -> None:
         answers = {"the lesson's solution": self.notebook.objects(exercise), **self.others.get(exercise.id, {})}
         verdicts = self.check(exercise.id, nonce).verdicts(list(answers.values()))
+        found.judged += len(verdicts)
         for label, verdict in zip(answers, verdicts, strict=True):
             if verdict is not None and verdict.status == PASSED and verdict.score == exercise.points:
                 found.right += nonce == self.nonces[0]
@@ -336,6 +343,7 @@ class LessonAudit:
 
     def _misconceptions(self, exercise: Exercise, nonce: int, found: Findings) -> None:
         verdicts = self.check(exercise.id, nonce).verdicts([m.objects for m in exercise.misconceptions])
+        found.judged += len(verdicts)
         for misconception, verdict in zip(exercise.misconceptions, verdicts, strict=True):
             if verdict is not None and verdict.status == PASSED:
                 if not self._seen_elsewhere(exercise, misconception, nonce):
@@ -368,13 +376,14 @@ class LessonAudit:
             chosen = set(random.Random(exercise.id).sample(range(len(made)), self.sample))
             made = [mutant for i, mutant in enumerate(made) if i in chosen]
         found.mutants = len(made)
+        nonces = self.nonces[:MUTANT_DRAWS]
         for mutant in made:
-            survived = [n for n in self.nonces if self.check(exercise.id, n).passes(self._mutated(exercise, mutant))]
+            survived = [n for n in nonces if self.check(exercise.id, n).passes(self._mutated(exercise, mutant))]
             note = known.get(mutant.change)
             if note is None:
                 found.caught += not survived
                 found.open += [mutant.change] if survived else []
-            elif len(survived) < len(self.nonces):
+            elif len(survived) < len(nonces):
                 found.outdated.append(mutant.change)
             elif not note.caught_by:
                 found.equivalent[mutant.change] = note.reason
@@ -397,10 +406,15 @@ def as_text(found: Findings) -> str:
     others = f", {len(found.elsewhere)} caught by another exercise" if found.elsewhere else ""
     lines = [
         f"{'✓' if found.sound else '✗'} {found.exercise} {found.title}",
-        f"    right answers: {found.right} of {found.right + len(found.refused)} pass",
+        f"    right answers: {found.right} pass, {len(found.refused)} do not",
         f"    mutants: {found.caught} of {found.mutants} caught, {len(found.equivalent)} equivalent{others}",
         f"    misconceptions: {found.named} named rightly, {len(found.misnamed)} wrongly, {len(found.unnamed)} not named",
     ]
+    if found.draws > 1:
+        otherwise = len(found.refused) + len(found.misnamed) + len(found.unnamed) + len(found.unseen)
+        lines.append(
+            f"    {found.draws} draws: {found.judged} verdicts on these answers, {otherwise} otherwise than they should be"
+        )
     lines += [f"  ! a right answer does not pass: {x}" for x in found.refused]
     lines += [f"  ! the unfilled stub: {found.stub}"] if found.stub else []
     lines += [f"  ! {name} is called {', '.join(wrong)}" for name, wrong in found.misnamed.items()]

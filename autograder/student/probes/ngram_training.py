@@ -14,6 +14,7 @@ from autograder.evidence import NotANumber, number
 from autograder.student.probes import Probe
 from autograder.student.probes import arrays as ar
 from autograder.student.probes.engines import function_named, short
+from autograder.student.probes.stand_ins import always, standing_in, where_wrong
 
 Case = dict[str, Any]
 
@@ -55,6 +56,49 @@ def _text(x: Any, what: str) -> str:
     if not isinstance(x, str):
         raise NotANumber(f"{what} is {short(x)}, not a string")
     return str(x)[:2000]
+
+
+# ---- what earlier exercises should have given -------------------------------------------------------------------------
+
+
+def _ngram_logits(params: Mapping[str, Any], contexts: Any) -> Any:
+    torch = _torch()
+    h = torch.tanh(params["C"][contexts].flatten(1) @ params["W1"].T + params["b1"])
+    return h @ params["W2"].T + params["b2"]
+
+
+def _shown_logits(z: Any, params: Mapping[str, Any], contexts: Any) -> list[Any]:
+    """The logits, and what flows back from their sum to each parameter that asks for it."""
+    torch = _torch()
+    if torch.is_grad_enabled():
+        asking = [p for p in params.values() if p.requires_grad]
+        slopes = torch.autograd.grad(z.sum(), asking, allow_unused=True) if z.requires_grad else [None] * len(asking)
+        return [z.detach().numpy(), *(None if g is None else g.numpy() for g in slopes)]
+    return [z.detach().numpy()]
+
+
+def _train_step(params: Mapping[str, Any], contexts: Any, targets: Any, lr: float) -> float:
+    torch = _torch()
+    with torch.enable_grad():
+        loss = torch.nn.functional.cross_entropy(_ngram_logits(params, contexts), targets)
+        gradients = torch.autograd.grad(loss, list(params.values()))
+    with torch.no_grad():
+        for p, g in zip(params.values(), gradients, strict=True):
+            p -= lr * g
+            p.grad = g
+    return float(loss.detach())
+
+
+def _shown_step(loss: Any, params: Mapping[str, Any], *rest: Any) -> list[Any]:
+    return [float(loss), *(p.detach().numpy() for p in params.values())]
+
+
+def _minibatch(rng: Any, n: int, size: int) -> Any:
+    return _torch().randint(n, (size,), generator=rng)
+
+
+_LOGITS = {"ngram_logits": where_wrong(_ngram_logits, _shown_logits)}
+_STEPS = _LOGITS | {"train_step": where_wrong(_train_step, _shown_step), "minibatch": always(_minibatch)}
 
 
 # ---- 5.1, 5.2 -------------------------------------------------------------------------------------------------------
@@ -171,8 +215,10 @@ def train_step(case: Case, function: Any) -> Any:
     batches = [(_ids(b["contexts"]), _ids(b["targets"])) for b in case["batches"]]
     params, part = _leaves(case["params"]), case["part"]
     if part == "fresh":
-        return _kept_and_renewed(function, case, batches)
-    loss = function(params, *batches[0], case["lr"])
+        with standing_in(function, _LOGITS):
+            return _kept_and_renewed(function, case, batches)
+    with standing_in(function, _LOGITS):
+        loss = function(params, *batches[0], case["lr"])
     if part == "loss":
         return {"loss": number(loss, "the loss")}
     if part == "plain":
@@ -209,16 +255,17 @@ def train(case: Case, function: Any) -> Any:
         return float(rates[min(int(step), len(rates) - 1)])
 
     def losses() -> list[float | None]:
-        found = function_named(function, "train")(
-            _leaves(case["params"]),
-            _ids(case["contexts"]),
-            _ids(case["targets"]),
-            steps=case["steps"],
-            batch_size=case["batch_size"],
-            lr=lr,
-            rng=_generator(case["seed"]),
-            callback=note if case["part"] == "callback" else None,
-        )
+        with standing_in(function_named(function, "train"), _STEPS):
+            found = function(
+                _leaves(case["params"]),
+                _ids(case["contexts"]),
+                _ids(case["targets"]),
+                steps=case["steps"],
+                batch_size=case["batch_size"],
+                lr=lr,
+                rng=_generator(case["seed"]),
+                callback=note if case["part"] == "callback" else None,
+            )
         if isinstance(found, str) or not hasattr(found, "__iter__"):
             raise NotANumber(f"train returned {short(found)}, not a list of losses")
         return [number(x, "a loss") for x in found][:1000]
@@ -243,7 +290,9 @@ def evaluation(case: Case, evaluate: Any, bits_per_character: Any, bigram_loss: 
         return number(found, "bigram_loss")
     params = _leaves(case["params"])
     contexts, targets = _ids(case["contexts"]), _ids(case["targets"])
-    loss = function_named(evaluate, "evaluate")(params, contexts, targets, case["batch_size"])
+    evaluate = function_named(evaluate, "evaluate")
+    with standing_in(evaluate, _LOGITS):
+        loss = evaluate(params, contexts, targets, case["batch_size"])
     if part != "harmless":
         return number(loss, "evaluate")
     return {
@@ -279,6 +328,11 @@ def memory(case: Case, activations_stored: Any, checkpointed: Any) -> Any:
 def generate(case: Case, function: Any) -> Any:
     """The ids that a small model with known odds goes on with."""
     function = function_named(function, "generate")
+    with standing_in(function, _LOGITS):
+        return _generated(case, function)
+
+
+def _generated(case: Case, function: Any) -> Any:
     params, prompt = _leaves(case["params"]), list(case["prompt"])
     rng = _generator(case["seed"])
     found = function(params, prompt, case["n"], rng)

@@ -1,0 +1,70 @@
+"""One mistake costs the marks of its own exercise: whatever is built on it keeps its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from autograder.authoring.source import SOLUTION
+from autograder.grading.audit import LessonAudit
+from autograder.grading.wrong_answers import wrong_answers
+from autograder.lessons import lesson_of
+
+ROOT = Path(__file__).resolve().parents[1]
+# exercise → the exercises whose solutions call what it asks for
+BUILT_ON = {
+    "1.3": ("1.5",),
+    "1.4": ("1.6",),
+    "2.1": ("2.3", "2.6"),
+    "2.4": ("2.5",),
+    "3.1": ("3.4", "3.5"),
+    "3.2": ("3.4", "3.6"),
+    "3.3": ("3.4", "3.5", "3.10"),
+    "4.1": ("4.2", "4.3", "4.7"),
+    "4.2": ("4.7",),
+    "4.3": ("4.7",),
+    "4.4": ("4.7",),
+    "4.5": ("4.7",),
+    "4.6": ("4.7",),
+    "4.7": ("4.8",),
+    "5.3": ("5.4", "5.5", "5.7", "5.8"),
+    "5.4": ("5.7",),
+    "5.6": ("5.7",),
+}
+MOST = 4  # wrong answers of an exercise
+ALSO_ASKED = {"overwrites-gradient"}  # that messages add up is what 3.4 and 3.5 ask for as well
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread() -> Any:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NBGRADER_EXECUTION", "autograde")
+        yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def audits() -> dict[str, LessonAudit]:
+    return {}
+
+
+@pytest.mark.parametrize("exercise", BUILT_ON)
+def test_a_mistake_costs_nothing_where_its_function_is_called(exercise: str, audits: dict[str, LessonAudit]) -> None:
+    lesson = lesson_of(exercise).name
+    found = audits.setdefault(lesson, LessonAudit(lesson, ROOT, {}))
+    cells = {cell.grade_id: cell.without_markers(SOLUTION) for cell in found.notebook.cells(exercise)}
+    for wrong in [wrong for wrong in wrong_answers(exercise) if wrong.name not in ALSO_ASKED][:MOST]:
+        edited = [text.replace(wrong.old, wrong.new) for text in cells.values() if wrong.old in text]
+        assert edited, wrong
+        own = found.check(exercise, 0).verdict(found.notebook.objects(found.exercises[exercise], *edited), naming=False)
+        assert own is not None and own.score < own.max_score, wrong
+        for other in BUILT_ON[exercise]:
+            verdict = found.check(other, 0).verdict(
+                found.notebook.objects(found.exercises[other], *edited), naming=False
+            )
+            assert verdict is not None and verdict.score == verdict.max_score, (wrong, verdict and verdict.text())
