@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbconvert import HTMLExporter
 
 from autograder.authoring.source import read
 from autograder.evidence import EVIDENCE_MIME, VERDICT_MIME
@@ -115,9 +116,22 @@ def test_a_fault_has_its_exact_outcome(course, marks, name):
         assert part in shown, shown[-2000:]
     ours = [o["data"]["text/html"] for c in cells for o in c.outputs if VERDICT_MIME in o.get("data", {})]
     ours += [c.source for c in notebook.cells if c.id == NOTES_ID]
+    everything = json.dumps([c.outputs for c in cells])
     for part in fault.never:
-        assert part not in shown + "".join(ours)
-    assert EVIDENCE_MIME not in json.dumps([c.outputs for c in cells])
+        assert part not in shown + "".join(ours) + everything
+    assert EVIDENCE_MIME not in everything
+    assert all(len(verdict["message"]) < 10_000 for verdict in verdicts.values())
+
+
+@pytest.mark.parametrize(
+    "name", ["pasted_picture_that_is_gone", "markdown_that_takes_hours", "error_named_as_a_picture"]
+)
+def test_a_page_for_the_grader_can_be_made(course, name):
+    """What the formgrader and the feedback show; one that cannot be made stops there."""
+    page, _ = HTMLExporter(template_name="classic").from_notebook_node(graded(course, STUDENTS[name]))
+    assert ("data:image/png;base64,iVBORw0KGgo=" in page) == (name == "pasted_picture_that_is_gone")
+    for active in ('src="y', 'src="//elsewhere', "attachment:a", 'href="javascript'):
+        assert active not in page
 
 
 def test_the_run_ends_with_everybody_in_it(course):

@@ -161,6 +161,16 @@ def test_moodle_folders_and_flat_names_are_understood(course):
     }  # fmt: skip
 
 
+def test_what_a_student_calls_a_file_makes_nobody_elses_of_it(course):
+    """Of these the system wrote the beginning: Stephen handed in all three, and the third could be Ada's as well."""
+    names = [
+        "kingstephen_102_9002_x_101_assignsubmission_file_reverse_mode.ipynb",
+        "Stephen King_7003_assignsubmission_file_/Ada Lovelace_101_assignsubmission_file_/one.ipynb",
+        "Stephen King_7003_assignsubmission_file_x_101_assignsubmission_file_two.ipynb",
+    ]
+    assert collect(course, names) == {"sking": ["one.ipynb", "x_101_assignsubmission_file_reverse_mode.ipynb"]}
+
+
 # ---- Late penalties --------------------------------------------------------------------------------------------------
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from autograder import evidence as ev
@@ -107,7 +108,10 @@ def _judge_one(exercise: Exercise, case: Case, seen: Observation) -> Finding | N
     try:
         if "error" in seen:
             return _error_finding(exercise, case, seen["error"])
-        return exercise.judge(case, seen["value"])
+        found = exercise.judge(case, seen["value"])
+        if found is not None and len(found.message) > LONGEST:  # a name or a list of the student's own, without end
+            found = replace(found, message=f"{found.message[:LONGEST]} …", where=case["part"], picture=None)
+        return found
     except Exception:
         # Evidence of a shape that no honest probe gives, from a process that may be hostile. Fail closed.
         return Finding(f"{exercise.id}: the check could not read this answer.", where=case["part"])
@@ -117,6 +121,7 @@ def _text(x: Any, limit: int = 300) -> str:
     return str(x)[:limit] if x is not None else ""
 
 
+LONGEST = 3_000  # characters of a message; a long one has 600
 BY_HAND = "Run that line by hand with these numbers to see it happen, then check again."
 CALL_BY_HAND = "Make that call by hand, with these numbers, to see it happen, then check again."
 TOO_DEEP = (

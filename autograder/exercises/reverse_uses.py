@@ -326,6 +326,12 @@ def judge_check(case: Case, seen: Any) -> Finding | None:
     odd = alone[0] if len(alone) == 1 else None
     if part == "agreement" and case["cuts"]:  # here for the size of a disagreement; other parts ask who and where
         return None
+    if part in ("odd-one-out", "first") and not _shows_something(case, lists, first):
+        return finding(
+            f"your three lists are {_lists(lists)}. Here the witnesses do not agree, and at least one of them has to be "
+            "right for a comparison to say something.",
+            part,
+        )
     if part in ("odd-one-out", "agreement") and seen["odd_one_out"] != odd:
         return finding(
             f'"odd_one_out" is {seen["odd_one_out"]!r}; by your own three lists it should be {odd!r}: '
@@ -340,6 +346,18 @@ def judge_check(case: Case, seen: Any) -> Finding | None:
             "first",
         )
     return None
+
+
+def _shows_something(case: Case, lists: Mapping[str, list[float]], first: int | None) -> bool:
+    """Whether a comparison of these lists is one: numbers that were made up can agree with what is said about them."""
+    right = {name: _witness(case, name) for name in NAMES}
+    return first is not None and any(
+        all(close(g, r, 1e-4) for g, r in zip(lists[name], right[name], strict=True)) for name in NAMES
+    )
+
+
+def _lists(lists: Mapping[str, list[float]]) -> str:
+    return "; ".join(f"{name}: {', '.join(map(show, found))}" for name, found in lists.items())
 
 
 def _nobody(first: int | None) -> str:

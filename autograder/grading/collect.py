@@ -22,6 +22,7 @@ from autograder.lessons import find
 
 CANVAS = re.compile(r"(?P<name>[^_]+)_(?:LATE_)?(?P<number>\d+)_\d+_(?P<file>.+)\.ipynb", re.IGNORECASE)
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_file_?(?P<file>.*?)(?:\.ipynb)?", re.IGNORECASE)
+_PARTICIPANT = re.compile(r"_\d+_assignsubmission_file", re.IGNORECASE)
 
 
 class LmsCollector(FileNameCollectorPlugin):
@@ -37,8 +38,13 @@ class LmsCollector(FileNameCollectorPlugin):
         path = Path(submitted_file)
         if path.suffix.lower() != ".ipynb" or "__MACOSX" in path.parts or ".ipynb_checkpoints" in path.parts:
             return None
-        for pattern, text in ((MOODLE, path.parent.name), (MOODLE, path.name), (CANVAS, path.name)):
+        # The outermost folder is Moodle's, and of a file's name the beginning; the rest may be the student's words.
+        folders = ((MOODLE, folder) for folder in path.parts[:-1])
+        for pattern, text in (*folders, (CANVAS, path.name), (MOODLE, path.name)):
             found = pattern.fullmatch(text)
+            if found and pattern is MOODLE and len(_PARTICIPANT.findall(text)) > 1:
+                self.log.warning("%s: whose is it? It names two participants. Collect it by hand", path.name)
+                return None
             if found:
                 file = found["file"] or path.stem
                 student = self._student(found["number"], found["name"])

@@ -158,8 +158,20 @@ class Value:
 
 COUNTING = """
 def edge_visits(root):
-    edges = sum(len(node._parents) for node in topological_order(root))
-    return edges, edges  # my backward goes once through every list of parents
+    nodes, sent = topological_order(root), []
+
+    def counting(node, rule):
+        def fire():
+            sent.extend(node._parents)
+            rule()
+        return fire
+
+    for node in nodes:
+        if hasattr(node, "_backward"):
+            node._backward = counting(node, node._backward)
+    root.backward()
+    edges = sum(len(node._parents) for node in nodes)
+    return edges, len(sent) or edges  # with no rules to wrap: my backward goes once through every list of links
 """
 
 ENDLESS = """

@@ -490,7 +490,8 @@ class _Submission:
             return _failed(job, status, detail or self._why(job, status, seconds, ended), outputs.items)
         outputs.add(answer.get("outputs"))
         outputs.add_raw(raw)
-        status = str(answer.get("status"))
+        said = answer.get("status")
+        status = said if isinstance(said, str) else ""
         if status == OK:
             if job.exercise is None:
                 self.ran.append(job)
@@ -508,9 +509,8 @@ class _Submission:
                 self.ran.append(job)
         if status in (TIMEOUT, MEMORY, DIED):
             ended = answer.get("ended")
-            return _failed(
-                job, status, self._why(job, status, seconds, ended if type(ended) is int else None), outputs.items
-            )
+            known = type(ended) is int and 0 <= ended <= 0xFFFF  # what a wait status can be
+            return _failed(job, status, self._why(job, status, seconds, ended if known else None), outputs.items)
         self._lose()
         return _failed(job, DIED, _INTERFERED, [])
 
@@ -647,14 +647,19 @@ class _Taken:
         traceback = output.get("traceback")
         lines = [_text(x)[:2000] for x in traceback if isinstance(x, str)] if isinstance(traceback, list) else []
         self.items.append({
-            "output_type": "error", "ename": _line(_text(str(output.get("ename", "")))[:400], 100) or "Error",
-            "evalue": _text(str(output.get("evalue", "")))[:2000], "traceback": lines[:200],
+            "output_type": "error", "ename": _line(_word(output.get("ename"))[:400], 100) or "Error",
+            "evalue": _word(output.get("evalue"))[:2000], "traceback": lines[:200],
         })  # fmt: skip
 
 
 def _text(text: str) -> str:
     """`text` with what no UTF-8 file can hold, lone surrogates, replaced."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _word(value: Any) -> str:
+    """`value` where a word is expected; what is nested without end has none."""
+    return _text(value) if isinstance(value, str) else ""
 
 
 def _json(value: Any, depth: int = 0) -> Any:

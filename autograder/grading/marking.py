@@ -17,6 +17,7 @@ from random import Random
 from typing import Any
 
 import nbformat
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat.notebooknode import NotebookNode
 
 from autograder.evidence import EVIDENCE_MIME, VERDICT_MIME, EvidenceError, decode
@@ -34,7 +35,17 @@ from autograder.verdict import ERROR, FAILED, MANUAL, UNANSWERED, PartVerdict, V
 Seed = Callable[[str], Random]  # exercise id -> the generator of its cases
 
 PASSIVE = {"text/plain", "text/latex", "image/png", "image/jpeg", EVIDENCE_MIME}
-TAG = re.compile(r"<(?=[a-zA-Z/!?])")  # what begins an HTML tag in a student's text
+# What begins an HTML tag, or a formula that is a link, in a student's text.
+ACTIVE = re.compile(r"<(?=[a-zA-Z/!?])|\\(?=href)")
+# What Markdown is made of: as an entity it is a character like others.
+MARKS = re.compile(r"[\\`*_{}\[\]()#+\-.!|$~:]")
+# Characters of a student's own text that are kept of a cell, and of a notebook: what makes pages of it takes a time
+# that grows with the square of the length.
+LONGEST, ALTOGETHER = 20_000, 200_000
+EMPTY = (  # one transparent point
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
+)
+CUT = "[cut here; the rest is in the file that was handed in]"
 
 
 @dataclass
@@ -73,6 +84,7 @@ def jobs(notebook: NotebookNode, pattern: NotebookNode, lesson: str, seed: Seed)
     released = {cell.id: cell.source for cell in pattern.cells if cell.cell_type == "code"}
     made: list[CellJob] = []
     wanted: set[str] | None = set()  # names that later cells read; None once a cell may read any name
+    left = methods.ALTOGETHER
     for cell in reversed(notebook.cells):
         if cell.cell_type != "code" or not cell.source.strip():
             continue
@@ -85,8 +97,9 @@ def jobs(notebook: NotebookNode, pattern: NotebookNode, lesson: str, seed: Seed)
             if ours and wanted is not None and not names(cell.source)[0] & wanted:
                 continue
         made.append(job)
+        left -= len(job.source)
         if wanted is not None:
-            read = names(job.source)[1]
+            read = names(job.source)[1] if left >= 0 else None
             wanted = None if read is None else wanted | read
     return made[::-1]
 
@@ -234,7 +247,8 @@ def verdict_outputs(verdict: Verdict, worth: float) -> list[NotebookNode]:
     `worth` is what the gradebook gives for the cell; an instructor may have set it apart from the exercise's points.
     """
     points = clamp(verdict.score * worth / verdict.max_score if verdict.max_score else 0.0, worth)
-    data = {"text/plain": verdict.text(), "text/html": card_html(verdict), VERDICT_MIME: verdict.to_json()}
+    card = f'<div class="tex2jax_ignore">{card_html(verdict)}</div>'  # no formula of ours is in it
+    data = {"text/plain": verdict.text(), "text/html": card, VERDICT_MIME: verdict.to_json()}
     return [
         nbformat.v4.new_output("display_data", data=data),
         nbformat.v4.new_output("execute_result", data={"text/plain": repr(points)}, execution_count=None),
@@ -263,8 +277,22 @@ def _output(output: dict[str, Any]) -> NotebookNode:
         # Pages that show this notebook run what is active in it, with the rights of the grader who looks.
         for kind in node["data"].keys() - PASSIVE:
             del node["data"][kind]
+        if "text/latex" in node["data"]:
+            node["data"]["text/latex"] = ACTIVE.sub(r"\g<0> ", "".join(node["data"]["text/latex"]))
+        node["metadata"] = _sizes(node.get("metadata", {}))
         node["data"].setdefault("text/plain", "[shown in the student's notebook; left out here]")
     return node
+
+
+def _sizes(metadata: Any) -> dict[str, dict[str, int]]:
+    """Of an output's metadata, the sizes of its pictures: pages write what stands there into their HTML as it is."""
+    found: dict[str, dict[str, int]] = {}
+    for kind in PASSIVE & metadata.keys():
+        sizes = metadata[kind] if isinstance(metadata[kind], dict) else {}
+        kept = {key: int(sizes[key]) for key in ("width", "height") if isinstance(sizes.get(key), (int, float))}
+        if kept:
+            found[kind] = kept
+    return found
 
 
 def put_verdicts(
@@ -286,7 +314,10 @@ def put_verdicts(
     verdicts = {m.cell_id: m.verdict for m in mark(notebook, lesson, seed, outputs, notes, drawn)}
     released = {cell.source for cell in pattern.cells}
     flags = [*notebook.metadata.get("autograder", {}).get("flags", []), *look_at(notebook, pattern, lesson)]
+    left = ALTOGETHER
     for cell in notebook.cells:
+        if cell.source not in released:
+            left -= _make_showable(cell, min(LONGEST, left))
         if cell.id in verdicts:
             cell.outputs = verdict_outputs(verdicts[cell.id], float(cell.metadata["nbgrader"]["points"]))
             flags += verdicts[cell.id].flags
@@ -298,12 +329,46 @@ def put_verdicts(
                     tag_of(str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))) or "a cell of the student's own"
                 )
                 flags.append(f"{what} {notes[cell.id]}")
-        elif cell.cell_type != "code" and cell.source not in released:
-            cell.source = TAG.sub("< ", cell.source)
         cell.metadata.pop("autograder", None)
     notebook.metadata["autograder"] = {**notebook.metadata.get("autograder", {}), "flags": list(dict.fromkeys(flags))}
     _note_flags(notebook)
     return list(verdicts.values())
+
+
+class _Pasted(dict[str, Any]):
+    """The pictures pasted into a cell. All that are asked for seem to be there; `lost` are those that are not."""
+
+    def __init__(self, found: Mapping[str, Any]) -> None:
+        super().__init__(found)
+        self.lost: set[str] = set()
+
+    def __contains__(self, name: object) -> bool:
+        if not super().__contains__(name):
+            self.lost.add(str(name))
+        return True
+
+    def __missing__(self, name: str) -> dict[str, str]:
+        return {"image/png": ""}
+
+
+def _make_showable(cell: NotebookNode, room: int) -> int:
+    """Make a student's own text safe to show to others, in at most `room` characters; how many it has."""
+    if len(cell.source) > room:
+        cell.source = f"{cell.source[:room]}\n\n{'# ' if cell.cell_type == 'code' else ''}{CUT}"
+    if cell.cell_type != "code":
+        cell.source = ACTIVE.sub(r"\g<0> ", cell.source)
+        if cell.cell_type == "markdown" and "![" in cell.source:
+            pasted = _Pasted(cell.get("attachments", {}))
+            MarkdownWithMath(IPythonRenderer(escape=False, attachments=pasted)).render(cell.source)
+            if pasted.lost:  # for want of one picture the whole page would not be made
+                cell["attachments"] = {**pasted, **{name: {"image/png": EMPTY} for name in pasted.lost}}
+    return min(len(cell.source), room)
+
+
+def _inert(text: str) -> str:
+    """`text` for Markdown cells of ours: file names and names of errors are a student's own words."""
+    marked = MARKS.sub(lambda found: f"&#{ord(found.group())};", escape(text, quote=False))
+    return f'<span class="tex2jax_ignore">{marked}</span>'  # formulas can be links
 
 
 def _note_flags(notebook: NotebookNode) -> None:
@@ -311,8 +376,7 @@ def _note_flags(notebook: NotebookNode) -> None:
     notebook.cells = [cell for cell in notebook.cells if cell.id != NOTES_ID]
     flags = notebook.metadata["autograder"]["flags"]
     if flags:
-        # File names and error types are a student's own words.
-        lines = "\n".join(f"- {escape(' '.join(flag.split()))[:500]}" for flag in flags)
+        lines = "\n".join(f"- {_inert(' '.join(flag.split())[:500])}" for flag in flags)
         note = nbformat.v4.new_markdown_cell(f"**Notes of the grader**\n\n{lines}")
         note["id"] = NOTES_ID
         notebook.cells.insert(0, note)

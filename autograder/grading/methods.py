@@ -34,6 +34,7 @@ _SETTINGS = {"matplotlib", "plt"}
 _AT_HAND = {name: name for name in ("builtins", "gc", "json", "math", "np", "os", "sys", "time", "torch")}
 _MOST_FLAGS = 20
 LONGEST = 100_000  # characters of a cell that are parsed here; a person writes less
+ALTOGETHER = 300_000  # characters of a notebook
 _PATCHED = {"check", "grade", "display", "print", "abs"}
 
 
@@ -45,12 +46,17 @@ def look(cells: list[NotebookNode], allowed: dict[str, frozenset[str]]) -> list[
         allowed: modules that an exercise's text asks for, by exercise id.
     """
     flags: list[str] = []
+    left = ALTOGETHER
     for cell in cells:
         exercise = tag_of(str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))).split("-")[0]
         where = f"the answer to {exercise}" if exercise else "a cell of the student's own"
         if len(cell.source) > LONGEST:
             flags.append(f"{where} is {len(cell.source):,} characters long and was not looked at")
             continue
+        left -= len(cell.source)
+        if left < 0:
+            flags.append(f"the student's code is longer than {ALTOGETHER:,} characters; the rest was not looked at")
+            break
         try:
             tree = ast.parse("\n".join(x for x in cell.source.splitlines() if not x.lstrip().startswith(("%", "!"))))
         except (SyntaxError, ValueError, RecursionError, MemoryError):

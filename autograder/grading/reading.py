@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 
 MAX_BYTES = 50_000_000
+MAX_CELLS = 20_000  # a lesson has about 100
 
 
 class Unreadable(ValueError):
@@ -62,6 +64,8 @@ def _notebook(content: Any) -> NotebookNode:
             cells = None
         if not isinstance(cells, list):
             raise Unreadable("the file is JSON, but not a notebook: it has no cells")
+    if len(cells) > MAX_CELLS:
+        raise Unreadable(f"the notebook has {len(cells):,} cells, more than {MAX_CELLS:,}")
     notebook = nbformat.v4.new_notebook()
     for cell in cells:
         read = _cell(cell)
@@ -90,9 +94,23 @@ def _cell(cell: Any) -> NotebookNode | None:
     }
     if made["cell_type"] == "code":
         made |= {"execution_count": None, "outputs": []}
+    elif made["cell_type"] == "markdown" and (pictures := _pictures(cell.get("attachments"))):
+        made["attachments"] = pictures
     # nbformat's own makers hold each cell against a schema, which takes longer than all the rest.
     read: NotebookNode = nbformat.from_dict(made)
     return read
+
+
+def _pictures(attachments: Any) -> dict[str, dict[str, str]]:
+    """Of a cell's attachments, the pictures that nothing but a picture can be."""
+    kept: dict[str, dict[str, str]] = {}
+    for name, found in attachments.items() if isinstance(attachments, dict) else ():
+        for kind in ("image/png", "image/jpeg"):
+            data = found.get(kind) if isinstance(found, dict) else None
+            data = "".join(x for x in data if isinstance(x, str)) if isinstance(data, list) else data
+            if isinstance(data, str) and re.fullmatch(r"[A-Za-z0-9+/=\s]+", data):
+                kept.setdefault(name.encode("utf-8", "replace").decode("utf-8"), {})[kind] = data
+    return kept
 
 
 def _tags(metadata: Any) -> dict[str, Any]:

@@ -153,8 +153,9 @@ def _match(submission: NotebookNode, pattern: NotebookNode, flags: list[str]) ->
         if i is not None:
             claims.setdefault(i, []).append(j)
     # Answers that lost both ids are known by the functions that they define, where nothing better claims the place.
+    placed = {j for js in claims.values() for j in js}
     for j, cell in enumerate(submission.cells):
-        if cell.cell_type == "code" and not any(j in js for js in claims.values()):
+        if cell.cell_type == "code" and j not in placed:
             for name in _DEFINES.findall(cell.source):
                 if name in defines and defines[name] not in claims:
                     claims[defines[name]] = [j]
@@ -240,6 +241,8 @@ def _restored(cell: NotebookNode, like: NotebookNode, flags: list[str]) -> Noteb
         if role == "answer" and cell.cell_type != like.cell_type:
             flags.append(f"the answer cell {_grade_id(like)} had become a {cell.cell_type} cell")
         fresh.source = cell.source
+        if "attachments" in cell and fresh.cell_type == cell.cell_type:
+            fresh.attachments = clone(cell.attachments)
         return fresh
     if cell.cell_type != like.cell_type or _squeeze(cell.source) != _squeeze(like.source):
         flags.append(f"the locked cell {_grade_id(like)} had been changed and was restored")
