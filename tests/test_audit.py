@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import os
 import re
 import time
@@ -20,6 +21,7 @@ from autograder.exercises import exercises_of
 from autograder.grading import audit
 from autograder.grading.audit import LessonAudit, as_text, in_fork
 from autograder.grading.mutants import mutants
+from autograder.grading.wrong_answers import wrong_answers
 from autograder.lessons import LESSONS
 from autograder.verdict import FAILED, PARTIAL
 from tests.right_answers import RIGHT
@@ -159,6 +161,32 @@ def test_wrong_rules_that_nobody_listed_fail_are_located_and_get_no_name(lesson:
         if not (lost <= set(rule.parts) and any(_says(verdict, word) for word in rule.named)):
             astray.append((rule, verdict.text()))
     assert len(astray) <= 0.05 * len(rules), astray
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+def test_two_mistakes_at_once_are_located(lesson: Any) -> None:
+    """Two in parts of their own cost no third part, and the verdict says where. (Two wrong signs may make a right one.)"""
+    audit_of = LessonAudit(lesson.name, ROOT, {})
+
+    def verdict_on(exercise: Any, text: str) -> Any:
+        return audit_of.check(exercise.id, 0).verdict(audit_of.notebook.objects(exercise, text), naming=False)
+
+    tried = 0
+    for exercise in audit_of.exercises.values():
+        cells = [cell.without_markers(MARKERS) for cell in audit_of.notebook.cells(exercise.id)]
+        for text in cells:
+            fitting = [wrong for wrong in wrong_answers(exercise.id) if wrong.old in text]
+            pairs = [(a, b, text.replace(a.old, a.new)) for a, b in itertools.combinations(fitting, 2)]
+            for a, b, once in [pair for pair in pairs if pair[1].old in pair[2]][:1]:
+                lost = [
+                    {part.name for part in verdict_on(exercise, edited).parts if not part.passed}
+                    for edited in (once, text.replace(b.old, b.new), once.replace(b.old, b.new))
+                ]
+                assert lost[2] and (lost[2] <= lost[0] | lost[1] or lost[0] & lost[1]), (a, b, lost)
+                verdict = verdict_on(exercise, once.replace(b.old, b.new))
+                assert verdict.where and verdict.message and verdict.status in (FAILED, PARTIAL), (a, b)
+                tried += 1
+    assert tried >= 5
 
 
 def test_every_exercise_has_a_wrong_rule_that_nobody_listed() -> None:
