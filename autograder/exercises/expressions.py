@@ -377,27 +377,23 @@ def told_graph(
 def judge_backward(case: Case, seen: Any) -> Finding | None:
     """The gradients of a whole backward pass (3.4), on the case's graph or on the one that stands in for it.
 
-    Inputs decide. They are right when they agree with PyTorch, or with what the engine's own messages add up to when
-    they are sent in a right order: then the pass is right, and the fault lies in a rule that another exercise marks.
+    Inputs decide. They are right when they agree with PyTorch; or when they are what the engine's own messages add up
+    to, and agree with PyTorch once right rules send the messages: then the pass is right, and the fault lies in a rule
+    that another exercise marks.
     """
     runs = [run for run in ("graph", "instead") if run in seen]
-    findings = [_judge_run(case, case[run], seen[run], seen["alive"]) for run in runs]
+    findings = [_judge_run(case, case[run], seen[run]) for run in runs]
     return None if None in findings else findings[0]
 
 
-def _judge_run(
-    case: Case, data: Mapping[str, Any], seen: Mapping[str, Any], alive: Sequence[Mapping[str, Any]]
-) -> Finding | None:
+def _judge_run(case: Case, data: Mapping[str, Any], seen: Mapping[str, Any]) -> Finding | None:
     right = reference(data, case["inputs"], case["sink"])
-    yours, summed = seen["own"], seen["summed"]
+    yours, summed, planted = seen["own"], seen["summed"], seen["planted"]
     names = list(case["inputs"])
     if _agrees(yours, right.adjoints, names):
         return None
-    if _alive(alive) and summed is not None and _agrees(yours, summed, names):
-        # Nothing that agrees with nothing counts only where an operation sends nothing by itself either.
-        arrived = any(abs(summed[name]) > TOLERANCE for name in names)
-        if arrived or not all(_alive([run]) for run in alive):
-            return None
+    if None not in (summed, planted) and _agrees(yours, summed, names) and _agrees(planted, right.adjoints, names):
+        return None
     known = dict(yours)
     between = [n for n in data if n not in case["inputs"] and n != case["sink"]]
     if any(yours.get(n) for n in (*names, *between)):

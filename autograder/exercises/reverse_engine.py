@@ -19,10 +19,9 @@ from autograder.exercises.expressions import (
     reference,
     rule_case,
     show,
-    simple_run,
 )
 from autograder.exercises.model import Case, Finding, Misconception
-from autograder.references.graphs import ancestors, decimal, from_json, local_derivatives, order, random_graph
+from autograder.references.graphs import ancestors, decimal, forward, from_json, local_derivatives, order, random_graph
 
 Rng = random.Random
 POLYNOMIAL = ("+", "*")
@@ -44,7 +43,7 @@ def engine_faults(
 
 def without_aids(case: Case) -> Case:
     """A case without the runs that only help to be fair: what tells misconceptions apart is the expression itself."""
-    return {key: x for key, x in case.items() if key not in ("peers", "alive")}
+    return {key: x for key, x in case.items() if key not in ("peers", "alive", "slopes")}
 
 
 def of_value(engine: Any) -> tuple[Any, ...]:
@@ -548,10 +547,17 @@ def order_cases(rng: Rng) -> list[Case]:
 # ---- 3.4 The backward pass ------------------------------------------------------------------------------------------
 
 
-def with_signs_of_life(cases: Iterable[Case]) -> list[Case]:
-    """Cases of 3.4, each with two single operations of which one must send something."""
-    alive = [simple_run(text) for text in ALIVE]
-    return [{**case, "alive": alive} for case in cases]
+def with_right_rules(cases: Iterable[Case]) -> list[Case]:
+    """Cases of 3.4, each with the local derivatives of its graphs, to be put in the place of the engine's own."""
+
+    def slopes(case: Case, run: str) -> dict[str, list[float]]:
+        graph = from_json(case[run])
+        values = forward(graph, case["inputs"])
+        return {name: list(local_derivatives(graph, values, name)) for name, node in graph.items() if node.parents}
+
+    return [
+        {**case, "slopes": {run: slopes(case, run) for run in ("graph", "instead") if run in case}} for case in cases
+    ]
 
 
 def backward_worked() -> list[Case]:
@@ -568,7 +574,7 @@ def backward_worked() -> list[Case]:
             for a, b in ((1.5, -0.7), (2.0, -1.0))
         ),
     ]
-    return with_signs_of_life(cases)
+    return with_right_rules(cases)
 
 
 def backward_cases(rng: Rng) -> list[Case]:
@@ -595,7 +601,7 @@ def backward_cases(rng: Rng) -> list[Case]:
     ):
         cases.append(graph_case("fan-out", text, {"a": n["a"]}))
     cases += [drawn_case("fan-out", *random_graph(rng, 2, steps, POLYNOMIAL)) for steps in (5, 8, 12)]
-    return with_signs_of_life(cases)
+    return with_right_rules(cases)
 
 
 def _fires_with_one(engine: Any) -> Any:

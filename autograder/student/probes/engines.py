@@ -269,6 +269,24 @@ def drive_and_add(root: Any) -> dict[int, float]:
     return adjoints
 
 
+def plant(objects: Mapping[str, Any], graph: Graph, slopes: Mapping[str, Sequence[float]]) -> None:
+    """Put the rule that sends `slopes`, one per slot, into every node of `graph` that they name."""
+    if not all(hasattr(objects[name], "_backward") for name in slopes):
+        raise NotDrivable
+
+    def rule_of(node: Any, sends: Sequence[tuple[Any, float]]) -> Callable[..., None]:
+        def rule(*given: Any) -> None:
+            g = number(given[0] if given else node.grad, "a gradient") or 0.0
+            for parent, slope in sends:
+                set_grad(parent, grad_of(parent, "a parent") + g * slope)
+
+        return rule
+
+    for name, own in slopes.items():
+        sends = [(objects[parent], slope) for parent, slope in zip(graph[name][1], own, strict=True)]
+        objects[name]._backward = rule_of(objects[name], sends)
+
+
 def run_backward(root: Any) -> None:
     """The engine's own backward pass from `root`."""
     if not hasattr(root, "backward"):

@@ -114,8 +114,9 @@ def _order_of_chain(case: Case, function: Any, Value: Any) -> Any:
 def backward_pass(case: Case, Value: Any) -> Any:
     """The engine's own backward on a graph: the gradient of every node (3.4).
 
-    `summed` is what its own messages add up to when they are sent in a right order, so that a wrong local rule is not
-    held against the backward pass; `again` is what the gradients are after a second call. Where the case has a graph
+    `planted` is what the same backward gives with right rules in all nodes, so that a wrong local rule is not held
+    against it; `summed` is what the engine's own messages add up to when they are sent in a right order, which tells
+    one fault from another; `again` is what the gradients are after a second call. Where the case has a graph
     `instead`, that one is run as well: it says the same without an operation that another exercise asks for.
     """
     Value = en.class_named(Value)
@@ -125,12 +126,12 @@ def backward_pass(case: Case, Value: Any) -> Any:
         if run in case:
             try:
                 seen[run] = _backward_of(case, case[run], Value)
+                if "slopes" in case:
+                    seen[run]["planted"] = _planted(case, case[run], case["slopes"][run], Value)
             except Exception as failed:
                 error = error or failed
     if error is not None and not seen:
         raise error
-    if "alive" in case:
-        seen["alive"] = [_quietly(Value, simple) for simple in case["alive"]]
     return seen
 
 
@@ -149,6 +150,17 @@ def _backward_of(case: Case, graph: en.Graph, Value: Any) -> dict[str, Any]:
         seen["again"] = grads()
     seen["summed"] = _summed(Value, graph, case)
     return seen
+
+
+def _planted(case: Case, graph: en.Graph, slopes: Mapping[str, list[float]], Value: Any) -> en.Numbers | None:
+    """The inputs' gradients by the engine's own backward over right rules; None if they cannot be put into its nodes."""
+    try:
+        objects = en.build(Value, graph, case["inputs"])
+        en.plant(objects, graph, slopes)
+        en.run_backward(objects[case["sink"]])
+        return {name: en.grad_of(objects[name], name) for name in case["inputs"]}
+    except Exception:
+        return None
 
 
 def _summed(Value: Any, graph: en.Graph, case: Case) -> en.Numbers | None:
