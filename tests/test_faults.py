@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
+from html import unescape
 from pathlib import Path
 
 import nbformat
@@ -124,13 +126,16 @@ def test_a_fault_has_its_exact_outcome(course, marks, name):
 
 
 @pytest.mark.parametrize(
-    "name", ["pasted_picture_that_is_gone", "markdown_that_takes_hours", "error_named_as_a_picture"]
+    "name", ["pasted_picture_that_is_gone", "markdown_that_takes_hours", "error_named_as_a_picture", "links_that_act"]
 )
 def test_a_page_for_the_grader_can_be_made(course, name):
     """What the formgrader and the feedback show; one that cannot be made stops there."""
     page, _ = HTMLExporter(template_name="classic").from_notebook_node(graded(course, STUDENTS[name]))
     assert ("data:image/png;base64,iVBORw0KGgo=" in page) == (name == "pasted_picture_that_is_gone")
-    for active in ('src="y', 'src="//elsewhere', "attachment:a", 'href="javascript'):
+    assert ('href="https://example.org"' in page) == (name == "links_that_act")
+    links = [re.sub(r"[\0-\x20]", "", unescape(link)).lower() for link in re.findall('href="([^"]*)"', page)]
+    assert not [link for link in links if link.startswith(("javascript:", "data:"))]
+    for active in ('src="y', 'src="//elsewhere', "attachment:a"):
         assert active not in page
 
 

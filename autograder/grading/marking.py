@@ -11,7 +11,7 @@ import symtable
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -39,6 +39,7 @@ PASSIVE = {"text/plain", "text/latex", "image/png", "image/jpeg", EVIDENCE_MIME}
 ACTIVE = re.compile(r"<(?=[a-zA-Z/!?])|\\(?=href)")
 # What Markdown is made of: as an entity it is a character like others.
 MARKS = re.compile(r"[\\`*_{}\[\]()#+\-.!|$~:]")
+LINK = re.compile(r'href="([^"]*)"')
 # Characters of a student's own text that are kept of a cell, and of a notebook: what makes pages of it takes a time
 # that grows with the square of the length.
 LONGEST, ALTOGETHER = 20_000, 200_000
@@ -357,12 +358,20 @@ def _make_showable(cell: NotebookNode, room: int) -> int:
         cell.source = f"{cell.source[:room]}\n\n{'# ' if cell.cell_type == 'code' else ''}{CUT}"
     if cell.cell_type != "code":
         cell.source = ACTIVE.sub(r"\g<0> ", cell.source)
-        if cell.cell_type == "markdown" and "![" in cell.source:
+        if cell.cell_type == "markdown" and "[" in cell.source:
             pasted = _Pasted(cell.get("attachments", {}))
-            MarkdownWithMath(IPythonRenderer(escape=False, attachments=pasted)).render(cell.source)
+            page = MarkdownWithMath(IPythonRenderer(escape=False, attachments=pasted)).render(cell.source)
             if pasted.lost:  # for want of one picture the whole page would not be made
                 cell["attachments"] = {**pasted, **{name: {"image/png": EMPTY} for name in pasted.lost}}
+            if any(_acts(unescape(link)) for link in LINK.findall(page)):
+                cell.source = "\n".join(f"    {line}" for line in cell.source.splitlines())  # as code, as it stands
     return min(len(cell.source), room)
+
+
+def _acts(link: str) -> bool:
+    """Whether a link is anything but a way to another page: javascript: and its like run when they are clicked."""
+    scheme = re.match(r"([a-z][a-z0-9+.-]*):", re.sub(r"[\0-\x20]", "", link).lower())
+    return scheme is not None and scheme.group(1) not in ("http", "https", "mailto")
 
 
 def _inert(text: str) -> str:

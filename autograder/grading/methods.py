@@ -35,6 +35,11 @@ _AT_HAND = {name: name for name in ("builtins", "gc", "json", "math", "np", "os"
 _MOST_FLAGS = 20
 LONGEST = 100_000  # characters of a cell that are parsed here; a person writes less
 ALTOGETHER = 300_000  # characters of a notebook
+# Attributes that lead from one piece of code to another's inside.
+_INSIDES = {
+    "__builtins__", "__closure__", "__code__", "__globals__", "__subclasses__", "_getframe", "f_back", "f_globals",
+    "f_locals", "tb_frame",
+}  # fmt: skip
 _PATCHED = {"check", "grade", "display", "print", "abs"}
 
 
@@ -67,6 +72,9 @@ def look(cells: list[NotebookNode], allowed: dict[str, frozenset[str]]) -> list[
                 flags.append(f"{where} imports {top}, which {_SUSPECT[top]}")
             elif top in _HARNESS and name not in _FOR_STUDENTS:
                 flags.append(f"{where} imports {name}, a part of the notebook's own machinery")
+        insides = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)} & _INSIDES
+        if insides:
+            flags.append(f"{where} uses {', '.join(sorted(insides))}: a way into other code")
         flags += [f"{where} changes {name}, which other code relies on" for name in sorted(_changes(tree))]
         if not CHECK_CALL.search(cell.source):
             for name in sorted(_defines(tree) & _PATCHED):

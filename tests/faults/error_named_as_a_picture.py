@@ -23,6 +23,10 @@ def make(hand: Hand) -> bool:
 FAULT = Fault(
     make,
     {"3.10": 0},
-    ("the file is called [x](javascript:alert(1)) ![x](y).ipynb", "3.10: no evidence was handed in (![x]"),
+    (
+        "the file is called [x](javascript:alert(1)) ![x](y).ipynb",
+        "uses _getframe, f_back, f_locals",
+        "3.10: no evidence was handed in (![x]",
+    ),
     never=("**Notes of the grader**\n\n- the", "](y"),
 )

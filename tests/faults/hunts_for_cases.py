@@ -12,4 +12,4 @@ while frame:
     frame = frame.f_back
 print("found", len(found) + len(channel._delivered))
 """
-FAULT = Fault(own_cell(HUNT), flags=("imports gc",), shows=("found 0",))
+FAULT = Fault(own_cell(HUNT), flags=("imports gc", "uses _getframe, f_back, f_locals"), shows=("found 0",))

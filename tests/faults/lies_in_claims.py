@@ -12,4 +12,4 @@ def visits(case, function, Value):
     return {"edges": 1, "visits": 1, "counted": 1, "sets": True, "passes": 1}
 table["3.4"], table["3.10"] = backward, visits
 """
-FAULT = Fault(own_cell(LIES, "3.4"), {"3.4": 0, "3.10": 0})
+FAULT = Fault(own_cell(LIES, "3.4"), {"3.4": 0, "3.10": 0}, ("uses __globals__: a way into other code",))

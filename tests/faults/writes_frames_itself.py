@@ -19,4 +19,8 @@ def edge_visits(root):
         frame = frame.f_back
     return 1, 1
 """
-FAULT = Fault(answers(e3_10=FRAMES), {"3.10": 0}, ("3.10: the evidence does not have one observation per case",))
+FAULT = Fault(
+    answers(e3_10=FRAMES),
+    {"3.10": 0},
+    ("uses _getframe, f_back, f_locals", "3.10: the evidence does not have one observation per case"),
+)
