@@ -8,7 +8,7 @@ PYTHONS ?= python3.13 python3.12 python3.11 python3
 # For pip, jupyter lab and pytest: LAB_ARGS=--no-browser, PYTEST_ARGS=tests/test_build.py
 PIP_ARGS ?=
 LAB_ARGS ?=
-PYTEST_ARGS ?= -n logical --maxprocesses 4 --dist loadfile
+PYTEST_ARGS ?= -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 # In a container one is often root, and JupyterLab asks for this then.
 ALLOW_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
