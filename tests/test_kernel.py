@@ -317,7 +317,7 @@ def test_what_a_notebook_may_do_does_no_harm(kernel: Kernel, name: str) -> None:
 def test_pip_gives_up_at_once(kernel: Kernel) -> None:
     """It would retry for longer than a cell may take."""
     runs = kernel.run([CellJob("a", "!pip install nothing-at-all-here", seconds=30.0), CellJob("b", "print(1)")])
-    assert runs[0].status == "ok" and "No matching distribution" in text(runs[0], "stderr")
+    assert runs[0].status == "ok" and "ERROR: " in text(runs[0], "stderr")  # each pip has its own words
 
 
 FLOODS = {

@@ -90,7 +90,7 @@ _ROWS: tuple[tuple[str, float, str, str, str], ...] = (
     ("2.7", 4, "one-pass-gives-the-gradient", '"forward_gradient": P', '"forward_gradient": 1'),
     ("2.7", 3, "central-shares-a-call", "2 * P", "P + 1"),
     ("2.7", 2, "forgets-the-base-point", '"one_sided": P + 1', '"one_sided": P'),
-    ("2.8", 4, "oldest-tag-wins", "x if tag_of(x) == tag", "x if tag_of(x)"),
+    ("2.8", 4, "wraps-plain-numbers-only", "x if tag_of(x) == tag", "x if tag_of(x)"),
     ("2.8", 1, "", "max(tag_of", "min(tag_of"),
     ("2.8", 1, "constants-move", "Tagged(x, 0.0, tag)", "Tagged(x, 1.0, tag)"),
     ("3.0", 5, "overwrites-gradient", "+=", "="),
