@@ -5,19 +5,24 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
+import nbformat
 import pytest
+import yaml
 from nbgrader.api import Gradebook
 
 from autograder.authoring.source import read
+from autograder.grading.course import release_path
 from autograder.grading.demo import answers, filled
 from autograder.grading.late import PerDay
 from autograder.grading.other_graders import NOTHING, classroom, gradescope
+from autograder.lessons import find
 
 ROOT = Path(__file__).resolve().parents[1]
 LESSON = "3-reverse-mode"
@@ -69,20 +74,65 @@ def test_where_nothing_could_be_graded_both_say_so():
     assert classroom([]).startswith("::error")
 
 
-@pytest.mark.bubblewrap
-def test_a_real_notebook_goes_all_the_way_to_results_json(tmp_path):
-    import nbformat
+BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
+PAGE = (ROOT / "docs" / "other-graders.md").read_text()
+SETUP, RUN, WORKFLOW = (found[2] for found in BLOCK.finditer(PAGE) if found[1] in ("bash", "yaml"))
 
+
+def container(folder: Path) -> Path:
+    """Folders as both services lay them out: the course in course/, an environment in venv/."""
+    for name in ("submission", "results", "venv/bin", "course/release"):
+        (folder / name).mkdir(parents=True)
+    shutil.copytree(ROOT / "release" / LESSON, folder / "course" / "release" / LESSON)
+    shutil.copy(ROOT / "nbgrader_config.py", folder / "course")
+    (folder / "venv" / "bin" / "activate").write_text(f'PATH="{Path(sys.executable).parent}:$PATH"\n')
+    return folder
+
+
+def notebook_at(path: Path) -> None:
+    """A notebook in which 3.0 and 3.1 are right and the rest is empty."""
     right = answers(read(ROOT / "source" / LESSON / "reverse_mode.py"))
-    release = nbformat.read(ROOT / "release" / LESSON / "reverse_mode.ipynb", as_version=4)
-    path = tmp_path / "my solution.ipynb"
+    release = nbformat.read(release_path(ROOT, find(LESSON)), as_version=4)
     nbformat.write(filled(release, {k: right[k] for k in ("3.0-solution", "3.1-solution")}), path)
-    line = f'"{sys.executable}" -m autograder grade --json "{path}" | "{sys.executable}" -m autograder.grading.other_graders '
-    done = subprocess.run(line + "gradescope", shell=True, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def bash(script: str, folder: Path) -> str:
+    done = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    results = json.loads(done.stdout)
-    scores = {test["number"]: test["score"] for test in results["tests"]}
+    return done.stdout
+
+
+@pytest.mark.bubblewrap
+def test_gradescopes_script_in_the_docs_writes_results_json(tmp_path):
+    """As it stands there, but for the place of /autograder: with a notebook of any name, and with none."""
+    root = container(tmp_path / "autograder")
+    script = RUN.replace("/autograder/", f"{root}/")
+    assert script.count(str(root)) == 4
+    bash(script, tmp_path)
+    assert json.loads((root / "results" / "results.json").read_text())["output"] == NOTHING
+    notebook_at(root / "submission" / "my homework (1).ipynb")
+    bash(script, tmp_path)
+    results = json.loads((root / "results" / "results.json").read_text())
+    scores = {test["number"]: test["score"] for test in results["tests"] if "number" in test}
     assert scores["3.0"] == 4 and scores["3.1"] == 4 and scores["3.2"] == 0 and "3.written" not in scores
+    assert results["score"] == sum(scores.values())
+
+
+def test_gradescopes_set_up_in_the_docs_is_a_script_that_makes_what_the_other_one_uses():
+    bash(f"bash -n <<'EOF'\n{SETUP}\nEOF", ROOT)
+    for place in ("/autograder/course", "/autograder/venv"):
+        assert place in SETUP and place in RUN
+
+
+@pytest.mark.bubblewrap
+def test_classrooms_last_step_in_the_docs_prints_points_as_annotations(tmp_path):
+    root = container(tmp_path)
+    notebook_at(root / "reverse_mode.ipynb")
+    (job,) = yaml.safe_load(WORKFLOW)["jobs"].values()
+    step = job["steps"][-1]
+    said = bash(f"source venv/bin/activate; cd {step['working-directory']}\n{step['run']}", root)
+    assert "3.1: 4 of 4. Right." in said
+    assert said.splitlines()[-1].startswith("::notice title=Autograding report::{")
 
 
 # ---- ZIPs of a learning management system ----------------------------------------------------------------------------
