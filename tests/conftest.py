@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.tiny_course import course
 
@@ -42,6 +44,17 @@ NEEDS = {
     "bubblewrap": (_bubblewrap, ("test_box.py", "test_cluster.py", "test_kernel.py", "test_round.py")),
     "chromium": (_chromium, ("browser/",)),
 }
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """As in the lessons and under the grader, in silence: arrays this small are slower with two threads."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NBGRADER_EXECUTION", "autograde")
+        yield
+    torch.set_num_threads(before)
 
 
 def pytest_configure(config: pytest.Config) -> None:

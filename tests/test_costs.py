@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-import torch
 
 from autograder.authoring.source import SOLUTION
 from autograder.grading.audit import LessonAudit
@@ -38,14 +36,7 @@ MOST = 4  # wrong answers of an exercise
 ALSO_ASKED = {"overwrites-gradient"}  # that messages add up is what 3.4 and 3.5 ask for as well
 
 
-@pytest.fixture(autouse=True, scope="module")
-def one_thread() -> Any:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NBGRADER_EXECUTION", "autograde")
-        yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")
