@@ -487,7 +487,7 @@ shares = {}
 for scale in (0.05, 0.2, 1.0):  # add a scale of your own
     u = x @ (scale * torch.randn(48, 128, generator=rng))
     slope = 1 - torch.tanh(u) ** 2
-    shares[f"{scale} N"] = slope.mean().item()
+    shares[f"W1 = {scale} N"] = slope.mean().item()
     print(f"W1 = {scale} N: typical |u| {u.abs().mean():.2f}, mean slope of tanh {slope.mean():.3f}")
 
 a = torch.randn(3, requires_grad=True) * 0.2
