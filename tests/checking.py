@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import random
 from collections.abc import Sequence
@@ -35,3 +36,8 @@ def graded(id: str, *objects: Any, seed: int = 0) -> Verdict:
 
 def failed_parts(verdict: Verdict) -> list[str]:
     return [part.name for part in verdict.parts if not part.passed]
+
+
+def living(kind: type) -> int:
+    """How many objects of a class are alive. (What `gc.collect` counts may come from other tests.)"""
+    return sum(type(x) is kind for x in gc.get_objects())

@@ -209,12 +209,17 @@ def inputs_of(graph: Graph) -> list[str]:
 
 
 def decimal(rng: random.Random, low: float, high: float, apart: Iterable[float] = (), gap: float = 0.2) -> float:
-    """A number with two decimals in [low, high], at least `gap` away from each number in `apart`."""
+    """A number with two decimals in [low, high], at least `gap` away from each number in `apart`.
+
+    Where those leave no room, or hardly any, half the gap has to do, and so on.
+    """
     apart = tuple(apart)
     while True:
-        x = round(rng.uniform(low, high), 2)
-        if all(abs(x - y) >= gap for y in apart):
-            return x
+        for _ in range(500):
+            x = round(rng.uniform(low, high), 2)
+            if all(abs(x - y) >= gap for y in apart):
+                return x
+        gap /= 2
 
 
 def random_graph(
