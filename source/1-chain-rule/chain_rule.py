@@ -1301,6 +1301,15 @@ print(f"gradient of the loss as meant:    {shown(gradient_meant)}")
 # - 2: a sound example. 1 for saying precisely what is meant and what is written; 1 for saying why the difference quotient does not notice. For a detached value this has to be thought through: if the quotient reruns the computation that was cut, the two disagree and the check *does* notice; it passes only if the value was computed beforehand and enters both as a constant.
 # - 1: a fitting remedy: a tiny example with the loss worked out by hand; a test that filler must not matter (change it, the loss must not move); the gradient of a parameter that should matter must not be 0; comparing with an independent implementation of the loss; looking at what the trained model does.
 #
+# **Comments ready to use.** Type a code, `#which-function` say, into the comment box under the answer, several if you like, with words of your own around them. The student's feedback shows the whole text instead.
+#
+# - `#which-function` You say that the check compares two derivatives. Say of which function, and who gave that function to both methods. Reread *The right derivative of the wrong loss*.
+# - `#independent` Still open: why two methods that agree are worth more than one. Compare what each of them has to know about calculus. Reread *A witness that knows no calculus*.
+# - `#random-points` Still open: what twenty random points give that one convenient point does not. Reread *A point that sees nothing*.
+# - `#both-losses` Your example needs both losses, the one that was meant and the one that was written, as formulas or as code. Then follow each of the two methods through the second. Reread *The right derivative of the wrong loss*.
+# - `#detached` A value treated as a constant is a subtle example. When is it computed: once beforehand, or anew each time the loss is run? Try both with numbers, and see which of them passes the check. Reread *The right derivative of the wrong loss*.
+# - `#remedy` The remedy that you name compares derivatives once more, and both would come from the same loss as before. Look for a test that puts a question to the loss itself. Reread *The right derivative of the wrong loss*.
+#
 # **Model answer.**
 #
 # 1. The analytic gradient comes from local derivatives multiplied along paths and added across them. The differences come from running the loss at $w + h$ and $w - h$. They share no rule, so a slip in the rule for tanh, or a path left out, would show in one and not in the other. Twenty random points make it unlikely that a fault hides behind a factor that happens to be 0, as every tanh rule does at $(2, -1)$ in our running example. So for the function that was written down, the gradient is right.

@@ -1617,6 +1617,16 @@ with when_ready("2.8"):
 # - 1 point: forward mode does not write formulas. It computes with numbers: each intermediate value and each intermediate tangent is one number, computed once, stored, and used again.
 # - 1 point: hence its cost is a constant for each operation of the program, here proportional to $n$, not to $2^n$. Also accepted: naming shared parts would save the symbolic way too, because it turns the formula back into a program.
 #
+# **Comments ready to use.** Type a code, `#reason` say, into the comment box under the answer, several if you like, with words of your own around them. The student's feedback shows the whole text instead.
+#
+# - `#reason` The choice needs its reason: say what one pass delivers, and on what the number of passes depends. Reread *All outputs at once*.
+# - `#inputs-or-outputs` You counted passes by outputs. Look at what is chosen before a pass begins, and at how much one pass then answers. Reread *All outputs at once*.
+# - `#pass-an-input` Count again for the gradient: how many of its entries does one forward pass tell? Reread *One pass for each input*.
+# - `#direction` You go by way of the gradient. Ask what else a seed may be than a single 1 among zeros. Reread *Any direction is a seed*.
+# - `#write-it-out` You say that the formula grows; show what makes it grow. Write the first two lines out in x alone and look for what stands there more than once. Reread *Not differences, not formulas*.
+# - `#numbers` Say what forward mode keeps of each line, in place of a formula, and how often it works that out. Reread *Two numbers in one*.
+# - `#cost` Put the two costs beside each other, as functions of n, and say where each comes from. Reread *What it costs*.
+#
 # *Model answer.* (a) 1. Yes, 3 passes: each seeds one parameter and gives the derivatives of all 10,000 stresses at once. 2. No: one pass for each weight, so 10,000,000 passes for a single gradient. 3. Yes, 1 pass: use the direction as the seed, and the tangent of the loss is the slope along it. (b) In $u\cdot u + x$ the previous $u$ stands twice. As a formula in $x$, line 1 has 5 symbols, and each further line takes two copies of the line before and three more symbols, so after 20 lines there are millions; the derivative repeats the formula inside itself and is longer again. Forward mode keeps, for each line, two numbers: the value of $u$ and its tangent. The next line uses them twice, but does not compute them twice. That is $2n$ operations on pairs of numbers instead of $2^n$ symbols.
 # ### END MARK SCHEME
 

@@ -2267,6 +2267,16 @@ grade("3.12", diagnoses)
 # - 1: $\partial\ell/\partial s = -2\gamma\,p(\text{outside})$ and $\partial s/\partial x_i = -1$, combined by the chain rule.
 # - 1: in the other quadrants the factor is $-\operatorname{sign}(x_1)$ in place of $-1$: positive wherever $x_1 > 0$, negative wherever $x_1 < 0$; the sign of $x_2$ plays no part. A remark on $x_1 = 0$ is welcome, not required.
 #
+# **Comments ready to use.** Type a code, `#local-first` say, into the comment box under the answer, several if you like, with words of your own around them. The student's feedback shows the whole text instead.
+#
+# - `#local-first` There are slips in your table. Write down the local derivative of each operation first, then mark the numbers that it is made of. Reread *One rule beside each operation*.
+# - `#what-grows` Say with what the memory grows. Count the numbers that wait in a small network, then change one thing at a time: the parameters, the operations, the examples. Reread *And what it costs in memory*.
+# - `#without-gradients` Say also what becomes of these numbers when nobody asks for gradients: how long is each of them needed? Reread *And what it costs in memory*.
+# - `#price` You name a way to use less memory; its price is missing. What has to be done more often, or less exactly? Reread *And what it costs in memory*.
+# - `#way-there` The result stands there, and the way to it does not. Name the quantities between ℓ and x₁, and give one derivative for each step. Reread *A network taken apart*.
+# - `#one-product` The single steps are there. Say how they become one derivative, and which factor each step contributes. Reread *Messages along edges*.
+# - `#quadrants` The other three quadrants are missing, or stand there without a reason. Ask how s answers to x₁ on either side of 0, and whether x₂ has a say in that. Reread *A network taken apart*.
+#
 # **Model answer.**
 #
 # (a) A rule multiplies the upstream by a local derivative, so it needs whatever that derivative is made of. A sum has local derivatives 1: nothing is kept. For $q = rs$ they are $s$ and $r$: both factors. tanh gives $1 - t^2$ and exp gives $y$: the output. log gives $1/x$: the input. relu gives 1 or 0: one bit, was the input positive. $x^n$ gives $n\,x^{n-1}$: the input, and the constant. Subtraction, negation and division are built from these, and keep what their parts keep. All these numbers are made on the way forward and used on the way back, the first one last. So nearly every value of the forward pass has to stay until the backward pass has come by, and memory grows with the amount of computation: for a network of $L$ layers of width $h$ on a batch of $B$ examples, with $L\cdot h\cdot B$ activations. Running the model alone needs only the layer at hand. To pay less, keep only every fourth layer's activations and recompute the three between them when the backward pass arrives. With 16 layers that is $7\,hB$ at the peak (4 kept, and 3 at a time recomputed) instead of $16\,hB$, for $12\,hB$ recomputed, three quarters of a forward pass.

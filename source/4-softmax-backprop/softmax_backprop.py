@@ -1506,6 +1506,16 @@ with when_ready("4.4", "4.5"):
 # - 1: $\bar r = W^\top\bar q$ of shape $(n,)$, $\bar W = \bar q\,r^\top$ of shape $(m, n)$, $\bar b = \bar q$ of shape $(m,)$: all three, each with the shape of what it belongs to.
 # - 1: with $B$ examples $\bar r$ stays one for each example, $\bar W$ and $\bar b$ are sums over the examples, because the one $W$ and the one $b$ are used by all of them.
 #
+# **Comments ready to use.** Type a code, `#two-terms` say, into the comment box under the answer, several if you like, with words of your own around them. The student's feedback shows the whole text instead.
+#
+# - `#two-terms` Take the two terms of the loss one by one, and let each answer to one score, the target's or another. Reread *The output error signal*.
+# - `#log-of-a-sum` How lse answers to a score is stated and not derived. Two functions stand one inside the other; give the derivative of each. Reread *The output error signal*.
+# - `#without-adding` This adds up the entries, which the question rules out. Look for a change of the scores of which the loss takes no notice, and say what derivative that makes zero. Reread *From scores to probabilities*.
+# - `#coordinates` Begin with a single entry of q, written as a sum. Then ask of each entry of r, of W and of b: which entries of q does it take part in? Reread *Shapes tell you the rule*.
+# - `#all-messages` An entry of r takes part in more than one output; your formula has the message of one. Reread *Shapes tell you the rule*.
+# - `#shapes` Check the shapes: an adjoint has the shape of what it belongs to. At least one of your three products does not. Reread *Shapes tell you the rule*.
+# - `#examples` With B examples, ask of each of the three: does every example have one of its own, or do they share it? What does the chain rule do where something is shared? Reread *The batch coordinate*.
+#
 # **Model answer.**
 #
 # (a) The loss has two terms. The first, $-z_y$, depends on $z_y$ only: its derivative by $z_j$ is $-1$ if $j = y$ and 0 otherwise, so its gradient is $-e_y$. The second is the logarithm of $s = \sum_c e^{z_c}$. The derivative of $\log s$ is $1/s$, and $\partial s/\partial z_j = e^{z_j}$, since only one summand contains $z_j$. So $\partial\operatorname{lse}/\partial z_j = e^{z_j}/\sum_c e^{z_c} = p_j$. Together $\partial\ell/\partial z_j = p_j - (e_y)_j$ for every $j$. Now the sum: if all scores are raised by the same $t$, then $z_y$ grows by $t$ and so does lse, because $\log\sum_c e^{z_c + t} = t + \log\sum_c e^{z_c}$. The loss does not change. Its derivative in the direction $(1, \dots, 1)$ is therefore 0, and that derivative is $\sum_j \partial\ell/\partial z_j\cdot 1$, the sum of the entries.

@@ -1683,6 +1683,17 @@ with when_ready("5.1", "5.3", "5.4", "5.5", "5.6", "5.7", "5.8"):
 # - 1: the scores depend on the hidden units only through a sum over units, each term being (column of W2) times h_i, and h_i comes from row i and bias i alone; moving all three together reorders the sum.
 # - 1: swapping two units that are alike changes neither function nor parameters; hence by symmetry their gradients are equal; equal parameters minus equal steps are equal again, at every step.
 #
+# **Comments ready to use.** Type a code, `#numbers` say, into the comment box under the answer, several if you like, with words of your own around them. The student's feedback shows the whole text instead.
+#
+# - `#numbers` Argue with numbers: both losses of both models, from your table or the reference run. Reread *What kind of worse*.
+# - `#signature` Before you choose the word, write down which way each of the two losses has to go if it fits. Then look at the table. Reread *What kind of worse*.
+# - `#one-thing` Your two interventions change the same thing, or several things at once. What changes the search alone, what the family alone? Reread *What kind of worse*.
+# - `#either-way` Say for each intervention what you would see in the one case and what in the other. An experiment that comes out the same either way tells nothing. Reread *The same models, trained better*.
+# - `#evidence` Say what the longer and the other training showed, with the numbers, and what follows from them. Reread *The same models, trained better*.
+# - `#how-far` Say where the evidence ends. What was the same in all these runs, so that they cannot tell what it does? Reread *The same models, trained better*.
+# - `#sum` That the function stays the same is said and not shown. Write one score as it is made from the hidden values, and see what moves when two units change places. Reread *Hidden units have no order*.
+# - `#every-step` You say that the units begin alike. Why do they get equal gradients, and what follows for the next step? Reread *Hidden units have no order*.
+#
 # **Model answer.**
 #
 # (a) Overfitting would mean that the model has learned the training text too well: its training loss would be lower, and only the validation loss higher. In the reference run k = 8 has 1.9372 on training against 1.9171 for k = 3, and 2.0329 against 1.9821 on validation. It is worse on both. It has not even learned the text that it was shown as well as the smaller model. That is underfitting.
