@@ -57,6 +57,15 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def no_progress_beside_the_sources() -> Iterator[None]:
+    """A test that lets `check` run belongs into a folder of its own: progress is kept where a notebook runs."""
+    kept = ROOT / "progress.json"
+    before = kept.exists()
+    yield
+    assert kept.exists() == before, f"{kept} was written by a test of this file"
+
+
 def pytest_configure(config: pytest.Config) -> None:
     for name in NEEDS:
         config.addinivalue_line("markers", f"{name}: needs {name}; left out where it is missing, never on CI")

@@ -196,8 +196,9 @@ def test_the_command_prints_the_documented_json_and_its_exit_status_tells(tmp_pa
     assert len(json.loads(done.stdout)) == 1  # the other one was graded all the same
 
 
-def executed(notebook: NotebookNode) -> NotebookNode:
-    NotebookClient(notebook, kernel_name="python3", timeout=120, allow_errors=True).execute()
+def executed(notebook: NotebookNode, folder: Path) -> NotebookNode:
+    where = {"metadata": {"path": str(folder)}}  # `check` keeps its progress there
+    NotebookClient(notebook, kernel_name="python3", timeout=120, allow_errors=True, resources=where).execute()
     return notebook
 
 
@@ -211,12 +212,13 @@ def test_in_a_students_kernel_check_answers_at_once(tmp_path):
     """A wrong answer, a right one, an unfilled one and a missing name, in the classroom edition."""
     wrong = RIGHT["3.1-solution"].replace("+=", "=")
     notebook = filled(RELEASE, {"3.0-solution": RIGHT["3.0-solution"], "3.1-solution": wrong, "3.9-solution": "pass"})
-    executed(notebook)
+    executed(notebook, tmp_path)
     assert "✓ 3.0" in said(notebook, "3_0")
     assert "further checks run at grading" in said(notebook, "3_0").lower()
     assert "You overwrote a gradient" in said(notebook, "3_1")
     assert "has not been filled in yet" in said(notebook, "3_3")
     assert "needs order_matters" in said(notebook, "3_9")
+    assert (tmp_path / "progress.json").is_file()
 
 
 @pytest.mark.parametrize(
