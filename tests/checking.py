@@ -5,19 +5,19 @@ from __future__ import annotations
 import gc
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autograder import evidence
 from autograder.exercises import exercise
 from autograder.exercises.judging import judge
-from autograder.exercises.model import Case
+from autograder.exercises.model import Case, Exercise
 from autograder.student.observe import observe
 from autograder.student.probes import probe_for
 from autograder.verdict import Verdict
 
 
-def cases_of(id: str, seed: int = 0) -> list[Case]:
+def cases_of(id: str, seed: int | str = 0) -> list[Case]:
     """Worked and random cases, as they arrive on the other side."""
     spec = exercise(id)
     cases: list[Case] = json.loads(json.dumps([*spec.worked(), *spec.cases(random.Random(seed))], allow_nan=False))
@@ -28,10 +28,19 @@ def evidence_of(id: str, objects: Sequence[Any], cases: Sequence[Case]) -> list[
     return evidence.decode(evidence.encode(id, observe(probe_for(id), cases, objects)), id, len(cases))
 
 
-def graded(id: str, *objects: Any, seed: int = 0) -> Verdict:
+def graded(id: str, *objects: Any, seed: int | str = 0) -> Verdict:
     """The verdict on `objects` with the cases of `seed`."""
     cases = cases_of(id, seed)
     return judge(exercise(id), cases, evidence_of(id, objects, cases))
+
+
+def verdict_on(exercise: Exercise, objects: Sequence[Any], nonce: object = 0) -> Verdict:
+    """As `graded`, the cases drawn by anything that can be told apart."""
+    return graded(exercise.id, *objects, seed=f"{nonce}")
+
+
+def objects_of(exercise: Exercise, names: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(names[name] for name in exercise.names)
 
 
 def failed_parts(verdict: Verdict) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -54,9 +55,19 @@ class Run:
 
 def filled(source: Source) -> Run:
     """The lesson with its solutions; pictures, plots and checks are silent."""
+    return in_silence(source, filled=True)
+
+
+def in_silence(source: Source, filled: bool) -> Run:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NBGRADER_EXECUTION", "autograde")
-        return Run(source, filled=True)
+        return Run(source, filled)
+
+
+@cache
+def learners_names(lesson: str, filled: bool = True) -> dict[str, Any]:
+    """The names that a learner's notebook has when it has run, with the solutions or with stubs."""
+    return in_silence(source_of(lesson), filled).names
 
 
 def plain(text: str) -> str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ import pytest
 import torch
 
 from autograder.authoring.source import SOLUTION, read
-from autograder.authoring.stubs import stubbed
 from autograder.exercises import exercise, exercises_of
 from autograder.exercises.forward_mode import nested_by_pytorch, right_tangents
 from autograder.exercises.forward_mode_faults import make_dual
@@ -25,6 +23,7 @@ from autograder.student import cards, data_graph, pictures
 from autograder.student.probes.forward_mode import NESTED
 from tests.checking import cases_of, failed_parts, graded
 from tests.duals import STYLES
+from tests.lesson_run import learners_names
 
 SOURCE = Path(__file__).parent.parent / "source" / "2-forward-mode" / "forward_mode.py"
 EXERCISES = exercises_of("2-forward-mode").exercises
@@ -32,45 +31,11 @@ IDS = [e.id for e in EXERCISES]
 GIVEN = ("given-graphs", "dual-class", "tagged-class")
 
 
-@cache
-def notebook(filled: bool = True) -> dict[str, Any]:
-    """The names that a learner's notebook has: given cells, and solutions or stubs."""
-    names: dict[str, Any] = {"__name__": "lesson", "math": math, "np": np, "itertools": itertools}
-    exec("from typing import NamedTuple", names)
-    for cell in read(SOURCE).cells:
-        if cell.grade_id in GIVEN:
-            exec(cell.source, names)
-        elif cell.is_solution:
-            exec(cell.without_markers(SOLUTION) if filled else stubbed(cell.source, cell.metadata)[0], names)
-    return names
+notebook = partial(learners_names, "2-forward-mode")
 
 
-def given(id: str, filled: bool = True) -> tuple[Any, ...]:
-    return tuple(notebook(filled)[name] for name in exercise(id).names)
-
-
-# ---- the lesson's own answers ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("id", IDS)
-def test_the_lessons_solution_passes_on_twenty_draws(id: str) -> None:
-    for seed in range(20):
-        verdict = graded(id, *given(id), seed=seed)
-        assert verdict.score == verdict.max_score, f"seed {seed}\n{verdict.text()}"
-
-
-@pytest.mark.parametrize("id", IDS)
-def test_a_stub_is_unanswered(id: str) -> None:
-    verdict = graded(id, *given(id, filled=False))
-    assert (verdict.status, verdict.score) == ("unanswered", 0.0)
-    assert id in verdict.message and "not been filled in" in verdict.message
-
-
-def test_points_are_what_the_source_says() -> None:
-    points = {c.grade_id: c.nbgrader["points"] for c in read(SOURCE).cells if c.is_check or c.is_answer}
-    lesson = exercises_of("2-forward-mode")
-    assert points == {e.id: e.points for e in lesson.exercises} | {w.id: w.points for w in lesson.written}
-    assert 40 <= sum(points.values()) <= 60
+def given(id: str) -> tuple[Any, ...]:
+    return tuple(notebook()[name] for name in exercise(id).names)
 
 
 # ---- references -----------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import random
 from collections import Counter
@@ -16,16 +15,13 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from autograder import evidence
-from autograder.authoring.source import HIDDEN_TESTS, SOLUTION, read
-from autograder.authoring.stubs import stubbed
+from autograder.authoring.source import SOLUTION, read
 from autograder.exercises.judging import judge
-from autograder.exercises.model import Exercise
 from autograder.exercises.ngram_rules import FAULTS, make_rules
 from autograder.exercises.ngram_training import LESSON, walked
-from autograder.student.observe import observe
-from autograder.student.probes import probe_for
-from autograder.verdict import FAILED, PARTIAL, PASSED, UNANSWERED, Verdict
+from autograder.verdict import FAILED, PARTIAL, PASSED, UNANSWERED
+from tests.checking import verdict_on
+from tests.lesson_run import learners_names
 
 SOURCE = Path(__file__).parent.parent / "source" / "5-ngram-training" / "ngram_training.py"
 EXERCISES = {exercise.id: exercise for exercise in LESSON.exercises}
@@ -41,51 +37,9 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
-def verdict_on(exercise: Exercise, objects: tuple[Any, ...], nonce: object = 0, over_the_wire: bool = False) -> Verdict:
-    cases = [*exercise.worked(), *exercise.cases(random.Random(f"{nonce}"))]
-    observations = observe(probe_for(exercise.id), cases, objects)
-    if over_the_wire:
-        text = evidence.encode(exercise.id, observations)
-        observations = evidence.decode(text, exercise.id, len(cases))
-    return judge(exercise, cases, observations)
-
-
-def notebook(filled: bool) -> dict[str, Any]:
-    """The names that the lesson's solution cells define."""
-    names: dict[str, Any] = {"torch": torch, "math": math, "F": F}
-    for cell in read(SOURCE).cells:
-        if cell.kind != "code" or cell.is_check or not cell.is_solution:
-            continue
-        code = cell.without_regions(HIDDEN_TESTS)
-        code = cell.without_markers(SOLUTION) if filled else stubbed(code, cell.metadata)[0]
-        exec(compile(code, "<lesson>", "exec"), names)
-    return names
-
-
 @pytest.fixture(scope="module")
 def solved() -> dict[str, Any]:
-    return notebook(filled=True)
-
-
-def objects_of(exercise: Exercise, names: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple(names[name] for name in exercise.names)
-
-
-@pytest.mark.parametrize("id", IDS)
-def test_the_lessons_own_solution_passes_on_twenty_draws(id: str, solved: dict[str, Any]) -> None:
-    exercise = EXERCISES[id]
-    for nonce in range(20):
-        verdict = verdict_on(exercise, objects_of(exercise, solved), nonce, over_the_wire=nonce < 3)
-        assert verdict.status == PASSED, verdict.text()
-        assert verdict.score == exercise.points
-
-
-@pytest.mark.parametrize("id", IDS)
-def test_an_unfilled_stub_is_unanswered(id: str) -> None:
-    exercise = EXERCISES[id]
-    verdict = verdict_on(exercise, objects_of(exercise, notebook(filled=False)), over_the_wire=True)
-    assert verdict.status == UNANSWERED and verdict.score == 0
-    assert id in verdict.message
+    return learners_names("5-ngram-training")
 
 
 # ---- right answers in other styles ----------------------------------------------------------------------------------
@@ -497,7 +451,7 @@ def test_what_nobody_listed_is_located(id: str) -> None:
 )
 def test_answers_of_odd_types_fail_with_a_message(id: str, answer: Any) -> None:
     exercise = EXERCISES[id]
-    verdict = verdict_on(exercise, (lambda *args, **more: answer,) * len(exercise.names), over_the_wire=True)
+    verdict = verdict_on(exercise, (lambda *args, **more: answer,) * len(exercise.names))
     assert verdict.status not in (PASSED, UNANSWERED)
     assert verdict.score <= 1.0  # a function that does nothing also changes nothing
     assert verdict.message and "Traceback" not in verdict.message
@@ -523,7 +477,7 @@ def test_a_function_that_is_not_there_is_reported_as_missing() -> None:
 
 
 def test_a_stub_further_back_is_named(solved: dict[str, Any]) -> None:
-    names = notebook(filled=False)
+    names = dict(learners_names("5-ngram-training", filled=False))
     code = next(cell for cell in read(SOURCE).cells if cell.grade_id == "5.7-solution").without_markers(SOLUTION)
     exec(code, names)
     verdict = verdict_on(EXERCISES["5.7"], (names["train"],))
@@ -531,18 +485,6 @@ def test_a_stub_further_back_is_named(solved: dict[str, Any]) -> None:
 
 
 # ---- cases and references -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("id", [id for id in IDS if id != "5.11"])
-def test_cases_are_plain_data_and_differ_from_draw_to_draw(id: str) -> None:
-    exercise = EXERCISES[id]
-    first, second = (exercise.cases(random.Random(nonce)) for nonce in (1, 2))
-    assert json.loads(json.dumps(first)) == first
-    assert first != second
-    assert first == exercise.cases(random.Random(1))
-    parts = {part.name for part in exercise.parts}
-    assert {case["part"] for case in first} <= parts
-    assert {case["part"] for case in exercise.worked()} == parts
 
 
 def test_the_walk_through_checkpoints_agrees_with_the_formula() -> None:

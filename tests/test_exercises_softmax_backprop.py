@@ -12,71 +12,26 @@ import numpy as np
 import pytest
 import torch
 
-from autograder import evidence
-from autograder.authoring.source import HIDDEN_TESTS, SOLUTION, read
-from autograder.authoring.stubs import stubbed
+from autograder.authoring.source import SOLUTION, read
 from autograder.exercises import arrays
 from autograder.exercises.array_rules import FAULTS, make_rules
 from autograder.exercises.judging import judge
-from autograder.exercises.model import Exercise
 from autograder.exercises.softmax_backprop import LESSON
 from autograder.references import arrays as reference
 from autograder.references import ngram
-from autograder.student.observe import observe
-from autograder.student.probes import probe_for
 from autograder.student.probes.arrays import array as array_evidence
-from autograder.verdict import FAILED, PARTIAL, PASSED, UNANSWERED, Verdict
+from autograder.verdict import FAILED, PARTIAL, PASSED, UNANSWERED
+from tests.checking import objects_of, verdict_on
+from tests.lesson_run import learners_names
 
 SOURCE = Path(__file__).parent.parent / "source" / "4-softmax-backprop" / "softmax_backprop.py"
 EXERCISES = {exercise.id: exercise for exercise in LESSON.exercises}
 IDS = list(EXERCISES)
 
 
-def verdict_on(exercise: Exercise, objects: tuple[Any, ...], nonce: object = 0, over_the_wire: bool = False) -> Verdict:
-    cases = [*exercise.worked(), *exercise.cases(random.Random(f"{nonce}"))]
-    observations = observe(probe_for(exercise.id), cases, objects)
-    if over_the_wire:
-        text = evidence.encode(exercise.id, observations)
-        observations = evidence.decode(text, exercise.id, len(cases))
-    return judge(exercise, cases, observations)
-
-
-def notebook(filled: bool) -> dict[str, Any]:
-    """The names that the lesson's given and solution cells define."""
-    names: dict[str, Any] = {"np": np, "torch": torch, "math": math, "quiet": lambda: True}
-    for cell in read(SOURCE).cells:
-        if cell.kind != "code" or cell.is_check or not (cell.is_solution or cell.grade_id.startswith("given")):
-            continue
-        code = cell.without_regions(HIDDEN_TESTS)
-        code = cell.without_markers(SOLUTION) if filled else stubbed(code, cell.metadata)[0]
-        exec(compile(code, "<lesson>", "exec"), names)
-    return names
-
-
 @pytest.fixture(scope="module")
 def solved() -> dict[str, Any]:
-    return notebook(filled=True)
-
-
-def objects_of(exercise: Exercise, names: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple(names[name] for name in exercise.names)
-
-
-@pytest.mark.parametrize("id", IDS)
-def test_the_lessons_own_solution_passes_on_twenty_draws(id: str, solved: dict[str, Any]) -> None:
-    exercise = EXERCISES[id]
-    for nonce in range(20):
-        verdict = verdict_on(exercise, objects_of(exercise, solved), nonce, over_the_wire=True)
-        assert verdict.status == PASSED, verdict.text()
-        assert verdict.score == exercise.points
-
-
-@pytest.mark.parametrize("id", IDS)
-def test_an_unfilled_stub_is_unanswered(id: str) -> None:
-    exercise = EXERCISES[id]
-    verdict = verdict_on(exercise, objects_of(exercise, notebook(filled=False)), over_the_wire=True)
-    assert verdict.status == UNANSWERED and verdict.score == 0
-    assert id in verdict.message
+    return learners_names("4-softmax-backprop")
 
 
 # ---- right answers in other styles ----------------------------------------------------------------------------------
@@ -385,12 +340,12 @@ EDITS = [
 
 @pytest.mark.parametrize(("id", "there", "here", "name"), EDITS)
 def test_mistakes_as_learners_make_them_are_named(id: str, there: str, here: str, name: str | None) -> None:
-    names = notebook(filled=True)
+    names = dict(learners_names("4-softmax-backprop"))
     cells = [c for c in read(SOURCE).cells if c.is_solution and c.exercise == id]
     code = "\n\n".join(cell.without_markers(SOLUTION) for cell in cells)
     assert code.count(there) == 1
     exec(compile(code.replace(there, here), "<lesson>", "exec"), names)
-    verdict = verdict_on(EXERCISES[id], objects_of(EXERCISES[id], names), here, over_the_wire=True)
+    verdict = verdict_on(EXERCISES[id], objects_of(EXERCISES[id], names), here)
     assert verdict.status in (FAILED, PARTIAL)
     # None: no listed rule gives just this evidence. Then no name is better than a wrong one.
     assert verdict.misconceptions == ([name] if name else []), verdict.text()
@@ -469,7 +424,7 @@ def test_what_nobody_listed_is_located(id: str) -> None:
 )
 def test_answers_of_odd_types_fail_with_a_message(id: str, answer: Any) -> None:
     exercise = EXERCISES[id]
-    verdict = verdict_on(exercise, (lambda *args: answer,) * len(exercise.names), over_the_wire=True)
+    verdict = verdict_on(exercise, (lambda *args: answer,) * len(exercise.names))
     assert verdict.status not in (PASSED, UNANSWERED)
     assert verdict.score <= 1.0  # "the arguments stay as they are" holds for a function that does nothing
     assert verdict.message and "Traceback" not in verdict.message
@@ -496,8 +451,8 @@ def test_a_function_that_is_not_there_is_reported_as_missing() -> None:
 
 
 def test_a_stub_further_back_is_named() -> None:
-    names = notebook(filled=False)
-    solved = notebook(filled=True)
+    names = dict(learners_names("4-softmax-backprop", filled=False))
+    solved = dict(learners_names("4-softmax-backprop"))
     names["ngram_backward"] = solved["ngram_backward"]
     exec("def cross_entropy(z, y):\n    return logsumexp(z) - pick(z, y)", names)
     verdict = verdict_on(EXERCISES["4.2"], (names["cross_entropy"],))
@@ -511,20 +466,6 @@ def test_compare_leaves_the_notebook_as_it_was(solved: dict[str, Any]) -> None:
 
 
 # ---- cases and references -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("id", IDS)
-def test_cases_are_plain_data_and_differ_from_draw_to_draw(id: str) -> None:
-    import json
-
-    exercise = EXERCISES[id]
-    first, second = (exercise.cases(random.Random(nonce)) for nonce in (1, 2))
-    assert json.loads(json.dumps(first)) == first
-    assert first != second
-    assert first == exercise.cases(random.Random(1))
-    parts = {part.name for part in exercise.parts}
-    assert {case["part"] for case in first} == parts
-    assert {case["part"] for case in exercise.worked()} == parts
 
 
 def test_both_witnesses_agree_on_the_network() -> None:

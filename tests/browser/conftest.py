@@ -27,6 +27,7 @@ from tests.browser.pages import Lab, notebook, open_page
 
 ROOT = Path(__file__).resolve().parents[2]
 STUDENTS = ("ada", "fatima")
+expect.set_options(timeout=30_000)  # a busy machine is no fault of the page's
 AXE = "4.14.1"
 AXE_SHA256 = "e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba564139745"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
