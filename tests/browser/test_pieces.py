@@ -331,3 +331,57 @@ def test_every_word_has_enough_contrast(browser: Browser, exported: dict[str, Pa
     page.locator(".bp-quiz fieldset").nth(1).get_by_role("button", name="Check my choice").click()
     assert page.evaluate(CONTRAST) == []
     page.context.close()
+
+
+# in VS Code
+
+# What its webview gives an output: body classes and colours of its own, rules for bare tables, and scripts that are made
+# anew after the HTML is in place and taken away again at once. No JupyterLab, no jQuery; `require` is an empty object.
+WEBVIEW = """<style>
+  body { background: %s; color: gray; margin: 0; }
+  code { color: gray; background: #8888; padding: 1px 3px; }
+  table, thead, tr, th, td, tbody { border: none !important; }
+  table { width: 100%%; }
+  table, th, tr { text-align: left !important; }
+</style><html style="--vscode-editor-background: %s"><body class="vscode-%s vscode-reduce-motion">
+<script>self.require = {}</script><div id="container"></div></body></html>"""
+RENDER = """outputs => outputs.forEach(html => {
+  const element = document.createElement("div");
+  element.innerHTML = html;
+  document.getElementById("container").append(element);
+  for (const script of element.querySelectorAll("script")) {
+    const again = document.createElement("script");
+    again.text = script.innerText;
+    element.appendChild(again).remove();
+  }
+})"""
+
+
+@pytest.mark.parametrize(("theme", "ground"), [("light", "#ffffff"), ("dark", "#1f1f1f")])
+def test_every_piece_works_in_vs_code(browser: Browser, exported: dict[str, Path], theme: str, ground: str) -> None:
+    untouched = open_page(browser, exported["light"].as_uri(), scripts=False)
+    outputs = untouched.locator(".bp").evaluate_all("pieces => pieces.map(piece => piece.outerHTML)")
+    untouched.context.close()
+
+    page = open_page(browser, "about:blank")
+    page.emulate_media(color_scheme="light" if theme == "dark" else "dark")  # VS Code's theme counts, not the system's
+    page.set_content(WEBVIEW % (ground, ground, theme))
+    page.evaluate(RENDER, outputs)
+    piece = stepper(page, predict=True)
+    piece.locator(".bp-stage").focus()
+    press(piece, "End")
+    piece.get_by_label("Message").fill("7")
+    press(piece, "Enter")
+    expect(piece.locator(".bp-tell")).to_contain_text("Not yet.")
+    piece = stepper(page)
+    piece.locator("summary").click()
+    assert piece.locator("td").last.evaluate("cell => getComputedStyle(cell).textAlign") == "right"
+    piece.get_by_role("slider").fill("5")
+    piece.get_by_role("button", name="One step on").click()
+    expect(grad(piece, "v")).to_have_text("−0.604368")
+    assert piece.locator(".pulse").count() == 0
+    page.locator(".bp-quiz fieldset").nth(0).get_by_role("radio").nth(1).click()
+    expect(page.locator(".bp-quiz")).to_contain_text("Yes. SECRET-TWO")
+    assert page.evaluate(CONTRAST) == []
+    assert page.errors == []  # type: ignore[attr-defined]
+    page.context.close()

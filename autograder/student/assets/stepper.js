@@ -33,7 +33,8 @@
     const button = Object.fromEntries([...root.querySelectorAll("[data-do]")].map(b => [b.dataset.do, b]));
     const toggle = one(root, ".bp-toggle");
     const words = root.dataset; // what is "carried" and what is "sent"
-    const still = matchMedia("(prefers-reduced-motion: reduce)");
+    const reduced = matchMedia("(prefers-reduced-motion: reduce)");
+    const still = () => reduced.matches || document.body.classList.contains("vscode-reduce-motion");
     const answered = new Set();
     let predicting = "predict" in root.dataset;
     let at = 0;
@@ -126,13 +127,13 @@
       stage.scrollBy({
         left: past(inner.left - 20, inner.right + 20, outer.left, outer.right),
         top: past(inner.top - 20, inner.bottom + 20, outer.top, outer.bottom),
-        behavior: still.matches ? "auto" : "smooth",
+        behavior: still() ? "auto" : "smooth",
       });
     }
 
     // A dot runs along the edge, from the node that sends to the node that receives.
     function travel(k) {
-      if (still.matches) return;
+      if (still()) return;
       const wire = one(wires[k], ".wire");
       const dot = document.createElementNS("http://www.w3.org/2000/svg", "circle");
       dot.setAttribute("r", 6);
