@@ -14,7 +14,6 @@ from nbgrader.preprocessors import (
     ClearMarkScheme,
     ClearOutput,
     ComputeChecksums,
-    GetGrades,
     LimitOutput,
     LockCells,
     SaveCells,
@@ -23,6 +22,7 @@ from nbgrader.preprocessors import (
 from autograder.authoring.editions import WRITTEN_ANSWER
 from autograder.authoring.release import PackQuizzes, Seal
 from autograder.authoring.stubs import NamedStubs
+from autograder.grading.feedback import Comments, FeedbackPage
 from autograder.grading.nbgrader_steps import Execute, RepairingExporter, SaveGrades, ScrubFeedback, WriteVerdicts
 
 c = get_config()
@@ -76,4 +76,11 @@ c.Execute.output_bytes = 200_000  # kept of one cell
 # c.Execute.output = {"5.7": 1_000_000}
 
 # autograded/ → feedback/
-c.GenerateFeedback.preprocessors = [ScrubFeedback, GetGrades, CSSHTMLHeaderPreprocessor]
+c.GenerateFeedback.exporter_class = FeedbackPage
+c.GenerateFeedback.preprocessors = [Comments, ScrubFeedback, CSSHTMLHeaderPreprocessor]
+# Comments for every written answer: who types #why in the formgrader gets the text. Each question has its own beside its
+# rubric.
+c.Comments.own = {
+    "well-argued": "Well argued: every step has its reason.",
+    "why": "What you say is right. Why it is so is still missing.",
+}

@@ -16,11 +16,12 @@ from random import Random
 from typing import Any
 
 from nbconvert.exporters import NotebookExporter
+from nbconvert.preprocessors import Preprocessor
 from nbformat.notebooknode import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import is_grade, is_solution, is_task
-from traitlets import Dict, Enum, Float, Integer, Unicode
+from traitlets import Bool, Dict, Enum, Float, Integer, Unicode
 
 from autograder.grading import marking, seeds
 from autograder.grading.course import CourseError, course_root, pattern
@@ -188,12 +189,14 @@ _STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
 _SCHEME = re.compile(r"^.*BEGIN MARK SCHEME.*?(?:END MARK SCHEME[^\n]*|\Z)", re.DOTALL | re.MULTILINE)
 
 
-class ScrubFeedback(NbGraderPreprocessor):
+class ScrubFeedback(Preprocessor):
     """Makes of an autograded notebook what a student gets back: the text, the answers, and the verdict on each.
 
     Hidden tests, mark schemes, evidence and verdict data are not for students. Hints, and the lesson's own code where
     it was left as released, are left out so that the page stays small.
     """
+
+    enabled = Bool(True).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         lesson = _lesson(resources)

@@ -215,7 +215,7 @@ def _markdown() -> tuple[Callable[[str], str], Callable[[str], str]]:
                 if match["code"]:
                     return match["code"]
                 latex, display = (match["block"], "block") if match["block"] else (match["line"], "inline")
-                formulas.append(_spaced(convert(latex.strip(), display=display)))
+                formulas.append(spaced(convert(latex.strip(), display=display)))
                 return f"\ue000{len(formulas) - 1}\ue001"
 
             held = _MATH.sub(hold, text)
@@ -226,8 +226,8 @@ def _markdown() -> tuple[Callable[[str], str], Callable[[str], str]]:
     return math_kept(markdown.renderInline), math_kept(markdown.render)
 
 
-def _spaced(mathml: str) -> str:
-    """MathML with the spaces that TeX would set: none after a sign or round a slash, a thin one after tanh and log."""
+def spaced(mathml: str) -> str:
+    """MathML of latex2mathml's with the spaces that TeX would set: none after a sign or round a slash, a thin one after tanh and log."""
     for pattern, replacement in _SPACES:
         mathml = pattern.sub(replacement, mathml)
     return mathml
