@@ -1,4 +1,4 @@
-"""Feedback of every lesson: a page for students with ids of every kind, with no model answer, rubric or check in it."""
+"""Feedback of every lesson: for students with ids of every kind, graders' comments in full, nothing that is not for them."""
 
 from __future__ import annotations
 
@@ -18,23 +18,24 @@ from nbgrader.apps import NbGraderAPI
 from autograder.authoring import editions
 from autograder.authoring.source import MARK_SCHEME, SOLUTION, read, regions
 from autograder.evidence import EVIDENCE_MIME, VERDICT_MIME
+from autograder.exercises import exercises_of
 from autograder.grading.batch import autograde
 from autograder.grading.course import load_config, release_path
-from autograder.lessons import LESSONS, Lesson
+from autograder.grading.demo import open_gradebook
+from autograder.grading.feedback import ready_comments
+from autograder.lessons import LESSONS, Lesson, grade_id, tag_of
 from tests.faults import all_faults
 
 pytestmark = pytest.mark.bubblewrap
 ROOT = Path(__file__).resolve().parents[1]
-# Those that are no name (tests/faults), or that nbgrader takes for a pattern or a hidden file, get no feedback.
-ODD = [
-    f.student for f in all_faults().values() if f.student and not f.failed and not re.search(r"^\.|[*?\[]", f.student)
-]
+ODD = [fault.student for fault in all_faults().values() if fault.student and not fault.failed]
+COMMENTED = ODD[0]  # this one gets every comment that is ready to use, and a code that there is not
 STUDENTS = {lesson.name: ODD if lesson is LESSONS[0] else ODD[:1] for lesson in LESSONS}
 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Unfilled notebooks of every lesson, graded, with their feedback."""
+    """Unfilled notebooks of every lesson, graded, with comments as typed in the formgrader, and their feedback."""
     folder: Path = tmp_path_factory.mktemp("feedback") / "course"
     for name in ("source", "release"):
         shutil.copytree(ROOT / name, folder / name)
@@ -46,9 +47,27 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copy(release_path(ROOT, lesson), where)
         outcome = autograde(folder, lesson.name, workers=1)
         assert not outcome.failed and not outcome.flagged
+        with open_gradebook(folder) as gradebook:
+            question = grade_id(exercises_of(lesson.name).written[0].id)
+            comment = gradebook.find_comment(question, lesson.notebook, lesson.name, COMMENTED)
+            codes = " ".join(f"#{code}" for code in [*ready(lesson), "why", "nobody-knows"])
+            comment.manual_comment = f"Thank you, {COMMENTED[:4]}: {codes}"
+            gradebook.db.commit()
         done = NbGraderAPI(config=load_config(folder)).generate_feedback(lesson.name)
         assert done["success"], done["log"]
+        (unknown,) = [line for line in done["log"].splitlines() if "there is no comment" in line]
+        assert f"{COMMENTED}, {tag_of(question)}: there is no comment #nobody-knows" in unknown
     return folder
+
+
+def ready(lesson: Lesson) -> dict[str, str]:
+    """Code → comment of a lesson's written question."""
+    cells = read(ROOT / "source" / lesson.name / f"{lesson.notebook}.py").cells
+    return ready_comments("\n".join(cell.source for cell in cells if cell.is_task))
+
+
+def page_of(course: Path, student: str, lesson: Lesson) -> str:
+    return (course / "feedback" / student / lesson.name / f"{lesson.notebook}.html").read_text("utf-8")
 
 
 def text_of(page: str) -> str:
@@ -76,7 +95,7 @@ def test_a_page_for_everybody_and_nothing_in_it_that_is_not_for_students(course:
     secrets = secrets_of(lesson)
     assert len(secrets) > 8
     for student in STUDENTS[lesson.name]:
-        page = (course / "feedback" / student / lesson.name / f"{lesson.notebook}.html").read_text("utf-8")
+        page = page_of(course, student, lesson)
         text = text_of(page)
         assert [secret for secret in secrets if secret in text] == []
         for word in (
@@ -90,6 +109,44 @@ def test_a_page_for_everybody_and_nothing_in_it_that_is_not_for_students(course:
         ):
             assert word not in page
         assert "has not been filled in yet" in text
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+def test_a_page_is_light_and_needs_no_network_and_no_script(course: Path, lesson: Lesson) -> None:
+    """With its formulas set, its questions in it, and a row of points for each exercise."""
+    page = page_of(course, COMMENTED, lesson)
+    assert len(page.encode()) < 250_000
+    assert not re.search(r"<script|<link|@import|src=.https?:", page)
+    assert page.count("<math") > 50 and not re.search(r"\$[^$<]*\\[a-z]", page)
+    asked = next(c for c in read(ROOT / "source" / lesson.name / f"{lesson.notebook}.py").cells if c.is_task)
+    assert re.split(r"[*$`\n]", asked.source.strip("#* \n"))[0] in text_of(page)
+    wanted = exercises_of(lesson.name)
+    for exercise in wanted.exercises:
+        assert f'href="#{grade_id(exercise.id)}">{exercise.id} ' in page
+    assert wanted.written[0].title in page
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+def test_a_code_in_a_comment_becomes_its_text_and_no_text_is_anywhere_else(course: Path, lesson: Lesson) -> None:
+    texts = [text_of(comment.replace("*", "")) for comment in ready(lesson).values()]
+    page = text_of(page_of(course, COMMENTED, lesson))
+    assert len(texts) >= 5 and [text for text in texts if text not in page] == []
+    assert "Why it is so is still missing." in page and "#nobody-knows" in page
+    assert not re.search("|".join(f"#{code}\\b" for code in ready(lesson)), page)
+    others = [page_of(course, student, lesson) for student in STUDENTS[lesson.name] if student != COMMENTED]
+    others += [path.read_text("utf-8") for path in ROOT.glob(f"[nr]*/{lesson.name}/*.ipynb")]
+    assert len(others) >= 2
+    for other in others:
+        assert [comment for comment in ready(lesson).values() if comment[:40] in other] == []
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+def test_a_comment_names_a_section_to_reread(lesson: Lesson) -> None:
+    text = (ROOT / "source" / lesson.name / f"{lesson.notebook}.py").read_text("utf-8")
+    headings = re.findall(r"^# #{2,3} (.+)$", text, re.MULTILINE)
+    for code, comment in ready(lesson).items():
+        (section,) = re.findall(r"Reread \*(.+?)\*\.$", comment)
+        assert section in headings, code
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)

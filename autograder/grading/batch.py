@@ -15,7 +15,6 @@ import json
 import logging
 import os
 import threading
-import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -32,7 +31,7 @@ from traitlets.config import Config
 import autograder
 from autograder.exercises.model import Case
 from autograder.grading import marking, seeds
-from autograder.grading.course import CourseError, load_config, pattern
+from autograder.grading.course import CourseError, load_config, pattern, trouble_with_id
 from autograder.grading.kernel import BoxUnavailable, CellJob, CellRun, Kernel, Limits
 from autograder.grading.nbgrader_steps import Execute
 from autograder.grading.reading import Unreadable, read_file
@@ -195,7 +194,7 @@ def autograde(
         lessons_state = _lesson_state(like, lesson)
         outcome, todo = Outcome(), []
         for student, folder in folders:
-            trouble = _trouble_with(student)
+            trouble = trouble_with_id(student)
             if trouble:
                 outcome.failed[printable(student)] = f"the folder's name {trouble}; rename it"
                 continue
@@ -324,16 +323,6 @@ def _alone_in_trouble(student: str, outcome: Outcome) -> Iterator[None]:
                 f"this submission could not be graded ({type(error).__name__}: {str(error)[:200]}); please report it"
             )
         outcome.failed[student] = printable(reason)
-
-
-def _trouble_with(name: str) -> str:
-    """Why nobody can be called so; "" if somebody can."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return "is not text in UTF-8"
-    # nbgrader's feedback stops, for the whole class, at an id with a line end in it.
-    return "holds control characters" if any(unicodedata.category(c) == "Cc" for c in name) else ""
 
 
 def printable(text: str) -> str:

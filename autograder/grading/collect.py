@@ -17,6 +17,7 @@ from nbgrader.api import Gradebook
 from nbgrader.plugins.zipcollect import FileNameCollectorPlugin
 from traitlets import Unicode
 
+from autograder.grading.course import trouble_with_id
 from autograder.grading.export import Sheet
 from autograder.lessons import find
 
@@ -52,6 +53,9 @@ class LmsCollector(FileNameCollectorPlugin):
                     self.log.warning(
                         "%s: whose is it? Give --LmsCollector.roster, or lms_user_id in the gradebook", path.name
                     )
+                    return None
+                if trouble := trouble_with_id(student):
+                    self.log.warning("%s: the id %r %s. Give another one", path.name, student, trouble)
                     return None
                 return {"student_id": student, "file_id": self._file(file)}
         self.log.warning("%s: neither Canvas nor Moodle names files like this", path.name)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import re
+import unicodedata
 from pathlib import Path
 
 import nbformat
@@ -65,3 +67,18 @@ def _read(path: Path, modified: int) -> NotebookNode:
         return nbformat.read(path, as_version=4)
     except Exception:  # not JSON, not a notebook, not text
         raise CourseError(f"{path} is damaged. Make it again: autograder build") from None
+
+
+def trouble_with_id(name: str) -> str:
+    """Why nbgrader can have no student called so; "" if it can."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return "is not text in UTF-8"
+    # nbgrader's feedback stops, for the whole class, at an id with a line end in it.
+    if any(unicodedata.category(c) == "Cc" for c in name):
+        return "holds control characters"
+    # nbgrader looks for folders with glob, which takes some names for patterns and passes others over.
+    if re.search(r"[*?\[]", name):
+        return "holds *, ? or [, which nbgrader takes for a pattern"
+    return "begins with a dot, and nbgrader passes such folders over" if name.startswith(".") else ""

@@ -71,7 +71,9 @@ class Comments(GetGrades):
                 )
             return found or code[0]
 
-        about["comment"] = _CODE.sub(text, about["comment"] or "") or None
+        comment = _CODE.sub(text, about["comment"] or "")
+        # nbgrader's own words under a stub; the card below says it already.
+        about["comment"] = "" if cell.cell_type == "code" and comment == "No response." else comment
 
 
 @functools.lru_cache(maxsize=4096)

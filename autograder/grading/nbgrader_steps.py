@@ -186,7 +186,7 @@ class SaveGrades(SaveAutoGrades):
 
 
 _STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
-_SCHEME = re.compile(r"^.*BEGIN MARK SCHEME.*?(?:END MARK SCHEME[^\n]*|\Z)", re.DOTALL | re.MULTILINE)
+_SCHEME = re.compile(r"^[^\n]*BEGIN MARK SCHEME.*?(?:END MARK SCHEME[^\n]*|\Z)", re.DOTALL | re.MULTILINE)
 
 
 class ScrubFeedback(Preprocessor):

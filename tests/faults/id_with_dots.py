@@ -2,4 +2,4 @@
 
 from tests.faults import Fault, void
 
-FAULT = Fault(void, student="...")
+FAULT = Fault(void, failed="begins with a dot", student="...")

@@ -2,4 +2,4 @@
 
 from tests.faults import Fault, void
 
-FAULT = Fault(void, student="{student_id}[a-z]*?%s$HOME`ls`")
+FAULT = Fault(void, failed="takes for a pattern", student="{student_id}[a-z]*?%s$HOME`ls`")
