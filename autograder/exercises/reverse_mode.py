@@ -127,6 +127,7 @@ LESSON = LessonExercises(
             engine.judge_second,
             engine.SECOND_MISCONCEPTIONS,
             CLEARING,
+            essential=engine.without_aids,
             same=engine.same_second,
         ),
         Exercise(

@@ -54,9 +54,17 @@ HUNT = ("Bug hunt", "Bug-hunt")
 # ---- 3.6 The diamond ------------------------------------------------------------------------------------------------
 
 
+# Where each operation of an engine is asked for its value.
+VALUES_ASKED: tuple[tuple[str, tuple[float, ...]], ...] = (
+    ("+", (1.5, -0.7)), ("-", (1.5, -0.7)), ("*", (1.5, -0.7)), ("/", (1.5, -0.7)), ("neg", (1.5,)), ("neg", (-0.7,)),
+    ("exp", (1.5,)), ("exp", (-0.7,)), ("log", (1.5,)), ("log", (0.4,)), ("relu", (1.5,)), ("relu", (-0.7,)),
+)  # fmt: skip
+
+
 def diamond_case(part: str, x1: float, x2: float, gamma: float) -> Case:
     return {
         "part": part,
+        "operations": VALUES_ASKED,
         "x": [x1, x2],
         "gamma": gamma,
         "says": f"diamond_loss at x1 = {show(x1)}, x2 = {show(x2)}, gamma = {show(gamma)}",
@@ -95,7 +103,9 @@ def judge_diamond(case: Case, seen: Any) -> Finding | None:
     (x1, x2), gamma = case["x"], case["gamma"]
     loss, right = pytorch.gradient(lambda x: _right_diamond(x, gamma), (x1, x2))
     told = f"{case['says']}: "
-    if not close(seen["loss"], loss):
+    # Over an engine with a wrong value the same function is right if it is so in PyTorch: the value belongs to 3.1 or 3.2.
+    through_torch = close(seen["torch_loss"], loss) and not _values_are_right(seen["operations"])
+    if not close(seen["loss"], loss) and not through_torch:
         return Finding(
             f"{told}your loss is {show(seen['loss'])}; expected {show(loss)} (PyTorch). "
             "Check it against −log p(inside), with p from the two logits.",
@@ -118,6 +128,14 @@ def judge_diamond(case: Case, seen: Any) -> Finding | None:
         where=f"x{i + 1}",
         size=case["size"],
     )
+
+
+def _values_are_right(found: Sequence[Any]) -> bool:
+    def right(op: str, operands: Sequence[float]) -> float:
+        inputs = {f"x{i}": x for i, x in enumerate(operands)}
+        return forward({**{name: Node("input") for name in inputs}, "y": Node(op, tuple(inputs))}, inputs)["y"]
+
+    return all(close(value, right(*asked)) for value, asked in zip(found, VALUES_ASKED, strict=True))
 
 
 def _plain_diamond(x: Sequence[float], gamma: float) -> float:
@@ -309,7 +327,9 @@ def judge_check(case: Case, seen: Any) -> Finding | None:
         tolerance = 1e-4 if name == "finite_difference" else 1e-6
         if part == "witnesses" or (name != "engine" and not case["cuts"]):
             for i, (g, r) in enumerate(zip(found, right, strict=True)):
-                if not close(g, r, tolerance):
+                # A wrong rule or pass belongs to 3.1 to 3.4; here the engine has to be asked, and its answer reported.
+                by_itself = name == "engine" and part == "witnesses" and seen["own"] is not None
+                if not close(g, r, tolerance) and not (by_itself and close(g, seen["own"][i])):
                     return finding(f'"{name}" gives {show(g)} for input {i}; expected {show(r)}.', name)
     apart = {
         name: [relative(g, k) for g, k in zip(*(lists[n] for n in NAMES if n != name), strict=True)] for name in NAMES

@@ -182,6 +182,19 @@ def keeps_parents_in_a_set(x: Any) -> bool:
     return any(isinstance(getattr(x, name, None), (set, frozenset)) for name in PARENT_NAMES)
 
 
+def record_parents(objects: Mapping[str, Any], graph: Graph) -> None:
+    """Give its parents to every node of `graph` that does not know them all: what 3.1 has marked is not marked again."""
+    for name, (_, parents, _) in graph.items():
+        node = objects[name]
+        own = [objects[parent] for parent in parents if is_node(objects[parent])]
+        if not own or not hasattr(node, "_parents"):
+            continue
+        known = [id(parent) for parent in parents_of(node) or ()]
+        slots = {id(p) for p in own} if keeps_parents_in_a_set(node) else own
+        if len(known) < len(slots) or not {id(p) for p in own} <= set(known):
+            node._parents = tuple(own)
+
+
 def children_first(root: Any) -> list[Any]:
     """Every node below `root`, each once, children before parents."""
     order: list[Any] = []
@@ -269,14 +282,21 @@ def drive_and_add(root: Any) -> dict[int, float]:
     return adjoints
 
 
-def plant(objects: Mapping[str, Any], graph: Graph, slopes: Mapping[str, Sequence[float]]) -> None:
-    """Put the rule that sends `slopes`, one per slot, into every node of `graph` that they name."""
+def plant(
+    objects: Mapping[str, Any], graph: Graph, slopes: Mapping[str, Sequence[float]], seeded: str | None = None
+) -> None:
+    """Put the rule that sends `slopes`, one per slot, into every node of `graph` that they name.
+
+    The node `seeded`, if one is named, sends what a gradient of 1 makes, whatever gradient it has. Nodes that do not
+    know their parents get them.
+    """
     if not all(hasattr(objects[name], "_backward") for name in slopes):
         raise NotDrivable
+    record_parents(objects, graph)
 
-    def rule_of(node: Any, sends: Sequence[tuple[Any, float]]) -> Callable[..., None]:
+    def rule_of(node: Any, sends: Sequence[tuple[Any, float]], one: bool) -> Callable[..., None]:
         def rule(*given: Any) -> None:
-            g = number(given[0] if given else node.grad, "a gradient") or 0.0
+            g = 1.0 if one else number(given[0] if given else node.grad, "a gradient") or 0.0
             for parent, slope in sends:
                 set_grad(parent, grad_of(parent, "a parent") + g * slope)
 
@@ -284,7 +304,7 @@ def plant(objects: Mapping[str, Any], graph: Graph, slopes: Mapping[str, Sequenc
 
     for name, own in slopes.items():
         sends = [(objects[parent], slope) for parent, slope in zip(graph[name][1], own, strict=True)]
-        objects[name]._backward = rule_of(objects[name], sends)
+        objects[name]._backward = rule_of(objects[name], sends, name == seeded)
 
 
 def run_backward(root: Any) -> None:

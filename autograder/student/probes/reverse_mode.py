@@ -70,6 +70,7 @@ def topological_order(case: Case, function: Any, Value: Any) -> Any:
         return _order_of_chain(case, function, Value)
     try:
         objects = en.build(Value, case["graph"], case["inputs"])
+        en.record_parents(objects, case["graph"])
     except NotImplementedError:
         objects = _wire(Value, case["graph"], case["inputs"])
     names = {id(x): name for name, x in objects.items()}
@@ -176,7 +177,9 @@ def _summed(Value: Any, graph: en.Graph, case: Case) -> en.Numbers | None:
 def second_backward(case: Case, Value: Any, zero_grad: Any) -> Any:
     """Gradients of the inputs after one, two, three backward calls on one graph; or what zero_grad leaves (3.5).
 
-    `summed` is what its own messages add up to, so that a wrong local rule is not held against these calls.
+    `summed` is what its own messages add up to, so that a wrong local rule is not held against these calls. `planted`
+    is what the same calls give every node with right rules in their place, and with the seed that 3.4 asks for where
+    nothing flows without: "passes" on the case's graph, "plain" on its plain one.
     """
     Value = en.class_named(Value)
     if case["part"] == "zero-grad":
@@ -195,7 +198,32 @@ def second_backward(case: Case, Value: Any, zero_grad: Any) -> Any:
     if "plain" in case:
         plain = case["plain"]
         seen["plain"] = passes(plain["graph"], plain["sink"], plain["inputs"])
+    if "slopes" in case:
+        try:
+            seen["planted"] = {
+                name: _planted_passes(run, case["slopes"][name], Value)
+                for name, run in (("passes", case), ("plain", case.get("plain")))
+                if run is not None
+            }
+        except Exception:  # these nodes take no other rules: what they do by themselves counts
+            seen["planted"] = None
     return seen
+
+
+def _planted_passes(run: Mapping[str, Any], slopes: Mapping[str, list[float]], Value: Any) -> list[en.Numbers]:
+    """The gradient of every node after one, two, three calls of the engine's own backward over right rules."""
+
+    def passes(seeded: str | None) -> list[en.Numbers]:
+        objects = en.build(Value, run["graph"], run["inputs"])
+        en.plant(objects, run["graph"], slopes, seeded)
+        found = []
+        for _ in range(3):
+            en.run_backward(objects[run["sink"]])
+            found.append({name: en.grad_of(x, name) for name, x in objects.items()})
+        return found
+
+    found = passes(None)
+    return found if any(found[0].values()) else passes(run["sink"])
 
 
 def _zeroed(case: Case, Value: Any, zero_grad: Any) -> Any:
@@ -218,35 +246,51 @@ def _zeroed(case: Case, Value: Any, zero_grad: Any) -> Any:
 def diamond_loss(case: Case, function: Any, Value: Any) -> Any:
     """The loss, and its gradient by the engine's own backward and by PyTorch on the same function (3.6).
 
-    PyTorch stands in so that a wrong rule of the engine is not held against the function.
+    PyTorch stands in so that a wrong rule of the engine is not held against the function, nor a wrong value:
+    "torch_loss" is its loss, and "operations" what the engine's operations give where the right value is known.
     """
     function, Value = en.function_named(function, "diamond_loss"), en.class_named(Value)
     (x1, x2), gamma = case["x"], case["gamma"]
     inputs = [Value(x1), Value(x2)]
     loss = function(*inputs, gamma)
-    seen: dict[str, Any] = {"loss": en.data_of(loss, "the loss"), "value": None, "torch": None}
-    if case["part"] == "loss":
-        return seen
+    seen: dict[str, Any] = {"loss": en.data_of(loss, "the loss"), "value": None, "torch": None, "torch_loss": None}
+    seen["operations"] = [_value_of(Value, op, operands) for op, operands in case.get("operations", ())]
+    asked = case["part"] != "loss"
     error: BaseException | None = None
     try:
-        en.run_backward(loss)
-        seen["value"] = [en.grad_of(x, f"x{i}") for i, x in enumerate(inputs, 1)]
+        if asked:
+            en.run_backward(loss)
+            seen["value"] = [en.grad_of(x, f"x{i}") for i, x in enumerate(inputs, 1)]
     except Exception as failed:
         error = failed
     try:
         import torch
 
         tensors = [torch.tensor(x, dtype=torch.float64, requires_grad=True) for x in (x1, x2)]
-        function(*tensors, gamma).backward()
-        seen["torch"] = [number(t.grad, "grad") or 0.0 for t in tensors]
+        torch_loss = function(*tensors, gamma)
+        seen["torch_loss"] = number(torch_loss, "the loss")
+        if asked:
+            torch_loss.backward()
+            seen["torch"] = [number(t.grad, "grad") or 0.0 for t in tensors]
     except Exception:
         if error is not None:
             raise error from None
     return seen
 
 
+def _value_of(Value: Any, op: str, operands: list[float]) -> float | None:
+    """The value of one operation of the engine; None if it cannot be had."""
+    try:
+        return en.data_of(en.apply(op, [Value(x) for x in operands], 1.0, op))
+    except Exception:
+        return None
+
+
 def gradient_check(case: Case, function: Any) -> Any:
-    """The report on a function that is made here (3.7)."""
+    """The report on a function that is made here (3.7).
+
+    "own" is the gradient by the notebook's engine without gradient_check, so that a wrong engine is not held against it.
+    """
     function = en.function_named(function, "gradient_check")
     report = function(scalar_function(case), list(case["values"]))
     if not isinstance(report, Mapping):
@@ -261,7 +305,18 @@ def gradient_check(case: Case, function: Any) -> Any:
     odd, first = _entry(report, "odd_one_out"), _entry(report, "first")
     seen["odd_one_out"] = odd if odd is None else str(odd)
     seen["first"] = first if first is None else number(first, "first")
+    if case["part"] == "witnesses":
+        seen["own"] = _own_gradient(case, getattr(function, "__globals__", {}).get("Value"))
     return seen
+
+
+def _own_gradient(case: Case, Value: Any) -> list[float] | None:
+    try:
+        leaves = [Value(x) for x in case["values"]]
+        en.run_backward(scalar_function(case)(leaves))
+        return [en.grad_of(leaf, "an input") for leaf in leaves]
+    except Exception:
+        return None
 
 
 def _entry(report: Mapping[str, Any], name: str) -> Any:
@@ -383,7 +438,7 @@ def edge_visits(case: Case, function: Any, Value: Any) -> Any:
     root's rule runs once more at the end of each pass, so that only who counts knows how many messages were sent.
     """
     function, Value = en.function_named(function, "edge_visits"), en.class_named(Value)
-    root = en.build(Value, case["graph"], case["inputs"])[case["sink"]]
+    root = _recorded(Value, case)
     with _watched(root, bool(case.get("again"))) as passes:
         found = function(root)
     if not isinstance(found, (tuple, list)) or len(found) != 2:
@@ -393,10 +448,17 @@ def edge_visits(case: Case, function: Any, Value: Any) -> Any:
         "edges": edges, "visits": visits, "sets": en.keeps_parents_in_a_set(root), "counted": None, "passes": passes[0]
     }  # fmt: skip
     try:
-        seen["counted"] = en.count_messages(en.build(Value, case["graph"], case["inputs"])[case["sink"]])
+        seen["counted"] = en.count_messages(_recorded(Value, case))
     except Exception:
         seen["counted"] = None
     return seen
+
+
+def _recorded(Value: Any, case: Case) -> Any:
+    """The root of the case's graph; nodes that do not know their parents have got them."""
+    objects = en.build(Value, case["graph"], case["inputs"])
+    en.record_parents(objects, case["graph"])
+    return objects[case["sink"]]
 
 
 def my_prediction(case: Case, function: Any) -> Any:
