@@ -21,7 +21,7 @@ from autograder.authoring.source import read
 from autograder.grading.course import release_path
 from autograder.grading.demo import answers, filled
 from autograder.grading.late import PerDay
-from autograder.grading.other_graders import NOTHING, classroom, gradescope
+from autograder.grading.other_graders import DID_NOT_RUN, NOTHING, classroom, gradescope
 from autograder.lessons import find
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -72,6 +72,16 @@ def test_classroom_gets_points_as_annotations_and_a_students_text_is_no_command(
 def test_where_nothing_could_be_graded_both_say_so():
     assert json.loads(gradescope([])) == {"score": 0, "output": NOTHING, "tests": []}
     assert classroom([]).startswith("::error")
+
+
+def test_where_the_grader_could_not_run_no_student_is_blamed():
+    done = subprocess.run(
+        [sys.executable, "-m", "autograder.grading.other_graders", "gradescope"],
+        input="", capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert json.loads(done.stdout) == {"score": 0, "output": DID_NOT_RUN, "tests": []}
+    assert classroom(None) == f"::error title=Autograding::{DID_NOT_RUN}"
 
 
 BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)

@@ -68,7 +68,10 @@ def refused(reason: str) -> BoxUnavailable:
     elif _reads("/proc/sys/user/max_user_namespaces") == "0":
         steps.append("User namespaces are switched off: sudo sysctl user.max_user_namespaces=15000.")
     elif os.path.exists("/.dockerenv") or os.path.exists("/run/.containerenv"):
-        steps.append("This is a container: start it with --privileged, or grade outside it.")
+        steps.append(
+            "This is a container: start it with --privileged, or grade outside it. If it is not yours to start, as with "
+            "Gradescope: docs/other-graders.md."
+        )
     steps.append(_NONE_GIVES_UP)
     return BoxUnavailable(" ".join(steps))
 

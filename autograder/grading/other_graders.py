@@ -19,11 +19,18 @@ NOTHING = (
     "No notebook could be graded. Hand in the lesson's notebook itself, as you saved it from Jupyter, and nothing else."
 )
 
+DID_NOT_RUN = (
+    "Nothing was graded, because the grader itself could not run. This says nothing about your notebook. "
+    "Tell your instructor, who finds the reason in the grader's own output."
+)
+Reports = Sequence[dict[str, Any]] | None  # None: the grader did not run
 
-def gradescope(reports: Sequence[dict[str, Any]]) -> str:
+
+def gradescope(reports: Reports) -> str:
     """Gradescope's results.json. Written answers are left to a rubric there; flags are hidden from the student."""
-    if len(reports) != 1:
-        return json.dumps({"score": 0, "output": NOTHING, "tests": []}, ensure_ascii=False)
+    if reports is None or len(reports) != 1:
+        said = DID_NOT_RUN if reports is None else NOTHING
+        return json.dumps({"score": 0, "output": said, "tests": []}, ensure_ascii=False)
     (report,) = reports
     automatic = [found for found in report["exercises"] if not _by_hand(found["id"])]
     tests: list[dict[str, Any]] = [
@@ -52,10 +59,10 @@ def gradescope(reports: Sequence[dict[str, Any]]) -> str:
     return json.dumps({"score": score, "tests": tests, "extra_data": {"lesson": report["lesson"]}}, ensure_ascii=False)
 
 
-def classroom(reports: Sequence[dict[str, Any]]) -> str:
+def classroom(reports: Reports) -> str:
     """Workflow commands whose annotations GitHub Classroom reads as points, after a table for the student to read."""
-    if len(reports) != 1:
-        return f"::error title=Autograding::{NOTHING}"
+    if reports is None or len(reports) != 1:
+        return f"::error title=Autograding::{DID_NOT_RUN if reports is None else NOTHING}"
     (report,) = reports
     automatic = [found for found in report["exercises"] if not _by_hand(found["id"])]
     lines = [f"{found['id']}: {found['score']:g} of {found['max_score']:g}. {_says(found)}" for found in automatic]
@@ -82,7 +89,7 @@ def _says(found: dict[str, Any]) -> str:
     return "\n".join(filter(None, (found["message"], "  ".join(marks))))
 
 
-WRITERS: dict[str, Callable[[Sequence[dict[str, Any]]], str]] = {"gradescope": gradescope, "classroom": classroom}
+WRITERS: dict[str, Callable[[Reports], str]] = {"gradescope": gradescope, "classroom": classroom}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -90,12 +97,12 @@ def main(arguments: Sequence[str]) -> int:
         print(f"Say for whom: {' or '.join(WRITERS)}. The output of autograder grade --json is read.", file=sys.stderr)
         return 2
     try:
-        reports = json.loads(sys.stdin.read() or "[]")
+        reports = json.loads(sys.stdin.read() or "null")
     except ValueError:
         print("What was read is not the output of autograder grade --json.", file=sys.stderr)
         return 2
     print(WRITERS[arguments[0]](reports))
-    return 0
+    return int(reports is None)
 
 
 if __name__ == "__main__":
