@@ -139,6 +139,8 @@ def test_nodes_without_a_name_get_one_to_be_talked_about() -> None:
     t1 = Value(2.0)
     told = stepper(make("+", make("*", t1, Value(4.0)), Value(1.0)), {"t1": t1})
     assert told.names == ["t1", "4", "t2", "1", "t3"]
+    said = re.sub(r"<[^>]+>", "", steps(told.html()))
+    assert "so the adjoint of 4 = 2." in said and "so t1 = 4." in said
 
 
 def test_plain_text_has_every_message() -> None:

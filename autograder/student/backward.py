@@ -115,13 +115,16 @@ class Backward(Stepper):
             f"<b>{event['value']}</b>",
         )
         because = f" Here {escape(slope)} = {escape(rule)}." if rule else ""
+        # A plain number goes by its value: with a bar, "0.5 = 2" would be read as an equation.
+        plain = not self.read.labels[message.receiver] and not self.read.parents[message.receiver]
+        bar = f"the adjoint of {variable(receiver)}" if plain else variable(receiver, "bar")
         if message.awaited == 1:
-            arrival = f"It is the only one, so {variable(receiver, 'bar')} = {total}."
+            arrival = f"It is the only one, so {bar} = {total}."
             aloud = f"The adjoint of {receiver} is {total}."
         else:
             ending = "complete" if event["done"] else f"{message.awaited - message.number} more to come"
             so_far = f"Message {message.number} of {message.awaited}:"
-            arrival = f"{so_far} {variable(receiver, 'bar')} = {summed(arrived, total)}, {ending}."
+            arrival = f"{so_far} {bar} = {summed(arrived, total)}, {ending}."
             aloud = f"{so_far} the adjoint of {receiver} is {total}, {ending}."
         event |= {
             "say": f"<p>{variable(sender)} sends {variable(receiver)} a message: its own adjoint times the slope of that "
