@@ -250,10 +250,12 @@ def verdict_outputs(verdict: Verdict, worth: float) -> list[NotebookNode]:
     points = clamp(verdict.score * worth / verdict.max_score if verdict.max_score else 0.0, worth)
     card = f'<div class="tex2jax_ignore">{card_html(verdict)}</div>'  # no formula of ours is in it
     data = {"text/plain": verdict.text(), "text/html": card, VERDICT_MIME: verdict.to_json()}
-    return [
-        nbformat.v4.new_output("display_data", data=data),
-        nbformat.v4.new_output("execute_result", data={"text/plain": repr(points)}, execution_count=None),
-    ]
+    # nbformat's own makers hold each output against a schema, which takes longer than to judge the answer.
+    shown = {"output_type": "display_data", "metadata": {}, "data": data}
+    result = {
+        "output_type": "execute_result", "metadata": {}, "data": {"text/plain": repr(points)}, "execution_count": None,
+    }  # fmt: skip
+    return [nbformat.from_dict(shown), nbformat.from_dict(result)]
 
 
 def put_outputs(notebook: NotebookNode, runs: Sequence[CellRun]) -> None:

@@ -66,16 +66,17 @@ def look(cells: list[NotebookNode], allowed: dict[str, frozenset[str]]) -> list[
             tree = ast.parse("\n".join(x for x in cell.source.splitlines() if not x.lstrip().startswith(("%", "!"))))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
-        for name in sorted(_imports(tree)):
+        nodes = list(ast.walk(tree))
+        for name in sorted(_imports(nodes)):
             top = name.split(".")[0]
             if top in _SUSPECT and top not in allowed.get(exercise, frozenset()):
                 flags.append(f"{where} imports {top}, which {_SUSPECT[top]}")
             elif top in _HARNESS and name not in _FOR_STUDENTS:
                 flags.append(f"{where} imports {name}, a part of the notebook's own machinery")
-        insides = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)} & _INSIDES
+        insides = {node.attr for node in nodes if isinstance(node, ast.Attribute)} & _INSIDES
         if insides:
             flags.append(f"{where} uses {', '.join(sorted(insides))}: a way into other code")
-        flags += [f"{where} changes {name}, which other code relies on" for name in sorted(_changes(tree))]
+        flags += [f"{where} changes {name}, which other code relies on" for name in sorted(_changes(nodes))]
         if not CHECK_CALL.search(cell.source):
             for name in sorted(_defines(tree) & _PATCHED):
                 flags.append(f"{where} redefines {name}")
@@ -84,10 +85,10 @@ def look(cells: list[NotebookNode], allowed: dict[str, frozenset[str]]) -> list[
     return [*flags[:_MOST_FLAGS], f"and {more} more of this kind"] if more > 0 else flags
 
 
-def _changes(tree: ast.Module) -> set[str]:
+def _changes(nodes: list[ast.AST]) -> set[str]:
     """Attributes of modules, and entries of sys.modules, that are assigned to, set or deleted."""
     modules = dict(_AT_HAND)
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             modules |= {
                 (a.asname or a.name.split(".")[0]): (a.name if a.asname else a.name.split(".")[0]) for a in node.names
@@ -95,7 +96,7 @@ def _changes(tree: ast.Module) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             modules |= {a.asname or a.name: f"{node.module}.{a.name}" for a in node.names}
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         targets: list[ast.expr] = []
         if isinstance(node, (ast.Assign, ast.Delete)):
             targets = node.targets
@@ -125,9 +126,9 @@ def _dotted(target: ast.expr, modules: dict[str, str]) -> str:
     return ".".join([modules[target.id], *reversed(parts)])
 
 
-def _imports(tree: ast.AST) -> set[str]:
+def _imports(nodes: list[ast.AST]) -> set[str]:
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
