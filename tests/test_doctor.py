@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -134,6 +135,9 @@ def test_the_exit_status_tells(folder):
     sound = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert sound.returncode == 0, sound.stdout
     assert "a cell ran in one" in sound.stdout
+    shown = (ROOT / "docs" / "instructors.md").read_text("utf-8").split("$ autograder doctor\n")[1].split("```")[0]
+    parts = [re.findall(r"^\S (.+?):", text, re.MULTILINE) for text in (shown, sound.stdout)]
+    assert parts[0] == parts[1]  # what is said of them depends on the machine
     (folder / "gradebook.db").write_text("no database" * 100)
     configure(folder, 'c.Execute.sandbox = "none"')
     ill = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from autograder.authoring import editions
@@ -19,42 +22,67 @@ LESSON, NOTEBOOK = "3-reverse-mode", "reverse_mode.ipynb"
 pytestmark = pytest.mark.bubblewrap
 
 
-# nbgrader asks the system who it is, but a hub where everybody is called jovyan; so are these three people.
-AS_ON_A_HUB = """
+# One process that has imported everything, and forks for each command: a person's home and name, and nbgrader as started
+# from a shell. nbgrader asks the system who it is, but a hub where everybody is called jovyan; so are these three people.
+HUB = """
+import json, os, sys
 import nbgrader.utils
-nbgrader.utils.get_osusername = lambda: "jovyan"
 from nbgrader.apps.nbgraderapp import main
-main()
+import autograder.authoring.release, autograder.grading.feedback, autograder.grading.nbgrader_steps
+nbgrader.utils.get_osusername = lambda: "jovyan"
+for line in sys.stdin:
+    todo = json.loads(line)
+    child = os.fork()
+    if not child:
+        os.environ.clear()
+        os.environ.update(todo["environment"])
+        os.chdir(todo["folder"])
+        log = os.open(todo["log"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        sys.argv[1:] = todo["arguments"]
+        sys.exit(main())
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
+
+
+@pytest.fixture
+def hub() -> Iterator[subprocess.Popen[str]]:
+    with subprocess.Popen(
+        [sys.executable, "-c", HUB], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
 
 
 class User:
     """A person of this machine: a name, a home, a folder to work in."""
 
-    def __init__(self, name: str, base: Path, exchange: Path) -> None:
-        self.name, self.home = name, base / name
+    def __init__(self, name: str, base: Path, hub: subprocess.Popen[str]) -> None:
+        self.name, self.home, self.exchange, self.hub = name, base / name, base / "exchange", hub
         self.home.mkdir()
-        self.exchange = exchange
 
     def nbgrader(self, *arguments: str) -> str:
         environment = {
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "HOME": str(self.home),
             "USER": self.name, "LOGNAME": self.name, "JUPYTERHUB_USER": self.name, "LANG": "C.UTF-8",
         }  # fmt: skip
-        command = [sys.executable, "-c", AS_ON_A_HUB, *arguments, f"--Exchange.root={self.exchange}"]
-        command += ["--course=backward-pass"]
-        done = subprocess.run(command, cwd=self.home, env=environment, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, f"{self.name}: nbgrader {arguments[0]}\n{done.stdout}{done.stderr}"
-        return done.stdout + done.stderr
+        log = self.home.with_suffix(".log")
+        command = [*arguments, f"--Exchange.root={self.exchange}", "--course=backward-pass"]
+        todo = {"arguments": command, "environment": environment, "folder": str(self.home), "log": str(log)}
+        print(json.dumps(todo), file=self.hub.stdin, flush=True)
+        assert self.hub.stdout is not None
+        status, said = self.hub.stdout.readline().strip(), log.read_text("utf-8")
+        assert status == "0", f"{self.name}: nbgrader {arguments[0]}\n{said}"
+        return said
 
 
-def test_an_assignment_goes_out_and_feedback_comes_back(tmp_path):
-    import nbformat
-
+def test_an_assignment_goes_out_and_feedback_comes_back(tmp_path, hub):
     exchange = tmp_path / "exchange"
     exchange.mkdir()
     exchange.chmod(0o777)
-    teacher, ada, zoe = (User(name, tmp_path, exchange) for name in ("teacher", "ada", "zoe"))
+    teacher, ada, zoe = (User(name, tmp_path, hub) for name in ("teacher", "ada", "zoe"))
     shutil.copy(ROOT / "nbgrader_config.py", teacher.home)
     source = read(ROOT / "source" / LESSON / "reverse_mode.py")
     (teacher.home / "source" / LESSON).mkdir(parents=True)

@@ -29,6 +29,13 @@ from tests.faults import all_faults
 pytestmark = pytest.mark.bubblewrap
 ROOT = Path(__file__).resolve().parents[1]
 ODD = [fault.student for fault in all_faults().values() if fault.student and not fault.failed]
+# What the docs show of the log, whoever the student and the lesson are.
+SHOWN = [
+    re.sub(r"sking|#\S+|/3\S+|\b\d\S*|…", ".*", line)
+    for line in re.findall(
+        r"^\[GenerateFeedbackApp \| \w+\] (.+)$", (ROOT / "docs/instructors.md").read_text("utf-8"), re.M
+    )
+]
 COMMENTED = ODD[0]  # this one gets every comment that is ready to use, and a code that there is not
 STUDENTS = {lesson.name: ODD if lesson is LESSONS[0] else ODD[:1] for lesson in LESSONS}
 
@@ -57,6 +64,8 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert done["success"], done["log"]
         (unknown,) = [line for line in done["log"].splitlines() if "there is no comment" in line]
         assert f"{COMMENTED}, {tag_of(question)}: there is no comment #nobody-knows" in unknown
+        for line in SHOWN:
+            assert re.search(line, done["log"]), done["log"]
     return folder
 
 
