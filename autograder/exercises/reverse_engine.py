@@ -642,8 +642,16 @@ def judge_second(case: Case, seen: Any) -> Finding | None:
     """
     if case["part"] == "zero-grad":
         return _judge_zeroed(case, seen)
-    found = _judge_passes(case, seen)
-    return None if found is None or _adds_up_when_planted(case, seen["planted"]) else found
+    if _adds_up_when_planted(case, seen["planted"]):
+        return None
+    if seen["passes"] is None:
+        return Finding(
+            f"{case['says']}: a rule raises an error in {case['sink']}.backward(), and three calls over right rules do "
+            "not add up either. Mend the rule first: run this by hand to see where it stops.",
+            where=case["part"],
+            size=case["size"],
+        )
+    return _judge_passes(case, seen)
 
 
 def _adds_up_when_planted(case: Case, planted: Mapping[str, Any] | None) -> bool:
@@ -763,7 +771,7 @@ def _judge_zeroed(case: Case, seen: Any) -> Finding | None:
 def same_second(case: Case, predicted: Any, seen: Any) -> bool:
     if case["part"] == "zero-grad":
         return all(close(s, p) for key in ("grads", "data") for p, s in zip(predicted[key], seen[key], strict=True))
-    return all(
+    return seen["passes"] is not None and all(
         close(s[name], p[name])
         for p, s in zip(predicted["passes"], seen["passes"], strict=True)
         for name in case["inputs"]

@@ -328,8 +328,8 @@ def judge_check(case: Case, seen: Any) -> Finding | None:
         if part == "witnesses" or (name != "engine" and not case["cuts"]):
             for i, (g, r) in enumerate(zip(found, right, strict=True)):
                 # A wrong rule or pass belongs to 3.1 to 3.4; here the engine has to be asked, and its answer reported.
-                by_itself = name == "engine" and part == "witnesses" and seen["own"] is not None
-                if not close(g, r, tolerance) and not (by_itself and close(g, seen["own"][i])):
+                by_itself = name == "engine" and seen["own"] is not None and close(g, seen["own"][i])
+                if not close(g, r, tolerance) and not by_itself:
                     return finding(f'"{name}" gives {show(g)} for input {i}; expected {show(r)}.', name)
     apart = {
         name: [relative(g, k) for g, k in zip(*(lists[n] for n in NAMES if n != name), strict=True)] for name in NAMES
@@ -346,7 +346,7 @@ def judge_check(case: Case, seen: Any) -> Finding | None:
     odd = alone[0] if len(alone) == 1 else None
     if part == "agreement" and case["cuts"]:  # here for the size of a disagreement; other parts ask who and where
         return None
-    if part in ("odd-one-out", "first") and not _shows_something(case, lists, first):
+    if part in ("odd-one-out", "first") and not _shows_something(case, lists, first, seen["own"]):
         return finding(
             f"your three lists are {_lists(lists)}. Here the witnesses do not agree, and at least one of them has to be "
             "right for a comparison to say something.",
@@ -368,12 +368,21 @@ def judge_check(case: Case, seen: Any) -> Finding | None:
     return None
 
 
-def _shows_something(case: Case, lists: Mapping[str, list[float]], first: int | None) -> bool:
-    """Whether a comparison of these lists is one: numbers that were made up can agree with what is said about them."""
-    right = {name: _witness(case, name) for name in NAMES}
-    return first is not None and any(
-        all(close(g, r, 1e-4) for g, r in zip(lists[name], right[name], strict=True)) for name in NAMES
-    )
+def _shows_something(
+    case: Case, lists: Mapping[str, list[float]], first: int | None, own: Sequence[float] | None
+) -> bool:
+    """Whether a comparison of these lists is one: numbers that were made up can agree with what is said about them.
+
+    `own` is what the engine says by itself. A wrong one may happen to agree where a right one would not.
+    """
+
+    def agree(name: str, wanted: Sequence[float]) -> bool:
+        return all(close(g, w, 1e-4) for g, w in zip(lists[name], wanted, strict=True))
+
+    right = {name: agree(name, _witness(case, name)) for name in NAMES}
+    if first is not None:
+        return any(right.values())
+    return own is not None and agree("engine", own) and all(right[name] for name in NAMES if name != "engine")
 
 
 def _lists(lists: Mapping[str, list[float]]) -> str:
