@@ -287,6 +287,9 @@ def demo(
 
 def main() -> None:
     """Entry point of the command; Ctrl-C ends it without a traceback."""
+    # jsonschema, which nbformat imports, would build a parser for IRIs at once where it can: a second of work that
+    # nothing here asks for. It does without where there is no such module.
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     try:
         app()
     except KeyboardInterrupt:
