@@ -12,6 +12,7 @@ import numpy as np
 from autograder.exercises.model import Misconception
 from autograder.references.graphs import Graph, Numbers, order
 from autograder.student.probes.chain_rule import long_chain
+from autograder.student.probes.stand_ins import needs_parents
 
 Parents = Mapping[str, Sequence[str]]
 Place = tuple[str, str]
@@ -640,7 +641,19 @@ def values_with(
     return forward_pass
 
 
+def order_of_the_graph(graph: Graph, *_: Any) -> Any:
+    """What happens to who asks for the order of the graph itself."""
+    needs_parents(graph, "topological_order")
+
+
 FORWARD_PASS = (
+    held(
+        "graph-for-parents",
+        "topological_order looks at parents alone. It takes a dict from each node's name to the tuple of its parents' "
+        "names.",
+        FIRST,
+        order_of_the_graph,
+    ),
     held(
         "computes-as-listed",
         "Your pass goes through the dict in the order in which it is written, and meets a step whose parents have no "

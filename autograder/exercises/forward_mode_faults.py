@@ -18,6 +18,7 @@ import numpy as np
 
 from autograder.exercises.model import Misconception
 from autograder.references.graphs import Graph, Numbers, from_json, local_derivatives, order
+from autograder.student.probes.stand_ins import needs_parents
 
 Place = tuple[str, str]
 Pair = tuple[float, float]  # value, tangent
@@ -89,7 +90,19 @@ def every_path(graph: Any, values: Numbers, seed: Mapping[str, float]) -> Number
     return {name: tangent(name) for name in graph}
 
 
+def order_of_the_graph(graph: Any, *_: Any) -> Any:
+    """What happens to who asks for the order of the graph itself."""
+    needs_parents(graph, "topological_order")
+
+
 PASS = (
+    held(
+        "graph-for-parents",
+        "topological_order looks at parents alone. It takes a dict from each node's name to the tuple of its parents' "
+        "names.",
+        TRAVEL,
+        order_of_the_graph,
+    ),
     held(
         "overwrites-tangent",
         "Your tangent of a node with two parents is the product from one slot only; the other was replaced. Both "

@@ -243,11 +243,17 @@ class Prediction:
         predicted = self.observation(i)
         if "error" in predicted or "error" in seen:
             p, s = predicted.get("error", {}), seen.get("error", {})
-            return bool(p) and all(p.get(key) == s.get(key) for key in ("kind", "type"))
+            alike = bool(p) and all(p.get(key) == s.get(key) for key in ("kind", "type"))
+            return alike and _names_a_node(self.cases[i], p) == _names_a_node(self.cases[i], s)
         try:
             return same(self.cases[i], predicted["value"], seen["value"])
         except Exception:  # evidence of a strange shape: not what was predicted
             return False
+
+
+def _names_a_node(case: Case, error: Observation) -> bool:
+    """Is it a node of the case's graph that was looked up in vain? Other keys have other reasons."""
+    return error.get("type") == "KeyError" and _text(error.get("message")).strip("'\"") in case.get("graph", ())
 
 
 def predictions(exercise: Exercise, cases: Sequence[Case]) -> list[Prediction]:

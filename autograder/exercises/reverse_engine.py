@@ -22,6 +22,7 @@ from autograder.exercises.expressions import (
 )
 from autograder.exercises.model import Case, Finding, Misconception
 from autograder.references.graphs import ancestors, decimal, forward, from_json, local_derivatives, order, random_graph
+from autograder.student.probes.stand_ins import needs_parents
 
 Rng = random.Random
 POLYNOMIAL = ("+", "*")
@@ -108,7 +109,18 @@ def _by_level(graph: dict[str, Any], sink: str) -> Iterable[str]:
     return queue
 
 
+def _order_of_the_graph(graph: Any, *_: Any) -> Any:
+    """What happens to who asks for the order of the graph itself."""
+    needs_parents(graph, "graph_order")
+
+
 PASS_MISCONCEPTIONS = (
+    Misconception(
+        "graph-for-parents",
+        "graph_order looks at parents alone. It takes a dict from each node's name to the tuple of its parents' names.",
+        lambda: (_order_of_the_graph,),
+        MESSAGES,
+    ),
     Misconception(
         "overwrites-gradient",
         "You overwrote an adjoint: a node that is used twice gets two messages, and both must be added.",

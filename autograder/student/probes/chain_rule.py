@@ -17,6 +17,7 @@ from autograder.student.probes import Probe, arrays
 from autograder.student.probes.apart import run_apart
 from autograder.student.probes.data import nodes
 from autograder.student.probes.engines import function_named, not_a, short
+from autograder.student.probes.stand_ins import needs_parents
 
 Case = dict[str, Any]
 
@@ -125,11 +126,7 @@ def _in_order(own: Any) -> Any:
     """The learner's topological_order; where what it gives is no order, one that is takes its place. Stubs stay stubs."""
 
     def topological_order(parents: Any) -> Any:
-        if isinstance(parents, Mapping) and any(hasattr(slots, "parents") for slots in parents.values()):
-            raise NotANumber(
-                "topological_order was handed the graph itself, whose entries are Nodes. It takes a dict from each "
-                "node's name to the tuple of its parents' names"
-            )
+        needs_parents(parents, "topological_order")
         try:
             found = list(own(parents))
             place = {name: k for k, name in enumerate(found)}

@@ -10,8 +10,34 @@ from typing import Any
 
 import numpy as np
 
+from autograder.evidence import NotANumber
+
 Wrap = Callable[[Any], Any]
 TRIALS = 3
+
+
+class GraphForParents(NotANumber):
+    """A function that takes the parents of each node was handed a graph, whose entries are Nodes."""
+
+
+def needs_parents(parents: Any, name: str) -> None:
+    """GraphForParents if the function `name` has got a graph for `parents`."""
+    if isinstance(parents, Mapping) and any(hasattr(slots, "parents") for slots in parents.values()):
+        raise GraphForParents(f"{name} was handed the graph itself, whose entries are Nodes")
+
+
+def asking_for_parents(name: str) -> Mapping[str, Wrap]:
+    """For `standing_in`: the function `name` as it is, but where it is handed a graph that is said in a sentence."""
+
+    def wrap(own: Any) -> Any:
+        @functools.wraps(own)
+        def called(parents: Any, *more: Any, **named: Any) -> Any:
+            needs_parents(parents, name)
+            return own(parents, *more, **named)
+
+        return called
+
+    return {name: wrap}
 
 
 @contextmanager
