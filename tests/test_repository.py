@@ -158,6 +158,8 @@ def test_binder_finds_the_environment_and_installs_the_package() -> None:
     post_build = ROOT / "binder" / "postBuild"
     assert os.access(post_build, os.X_OK)
     assert "pip install --no-deps" in post_build.read_text()
+    opened = re.findall(r"lab/tree/([^`]+)`", (ROOT / "README.md").read_text())
+    assert opened and all((ROOT / path).is_file() for path in opened)
 
 
 # ------------------------------------------------------------------------------------------------- scripts
