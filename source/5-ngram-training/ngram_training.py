@@ -70,16 +70,18 @@ def draw_windows(text: str, k: int, border: int) -> None:
 
 def draw_network(d: int = 16, h: int = 128, V: int = 65) -> None:
     """The n-gram network with a context of three characters."""
-    _, ax = plt.subplots(figsize=(9.2, 2.6))
-    ax.set(xlim=(-0.7, 10.4), ylim=(-1.5, 1.6))
+    _, ax = plt.subplots(figsize=(9.2, 1.7))
+    ax.set(xlim=(-0.7, 10.4), ylim=(-0.5, 1.2))
     ax.axis("off")
     box = {"boxstyle": "round,pad=0.4", "fc": "white", "ec": "#56606b"}
     values = [("context", "t h e"), ("x", f"3 × {d} numbers"), ("h", f"{h} hidden units"), ("z", f"{V} scores"), ("p", "probabilities")]
-    for i, (name, what) in enumerate(values):
-        ax.text(2.4 * i, 0, f"{name}\n{what}", ha="center", va="center", fontsize=10, bbox=box)
+    nodes = [
+        ax.text(2.4 * i, 0, f"{name}\n{what}", ha="center", va="center", fontsize=9, bbox=box) for i, (name, what) in enumerate(values)
+    ]
     for i, step in enumerate(("C: look up", "W1, b1: affine,\nthen tanh", "W2, b2: affine", "softmax")):
-        ax.annotate("", (2.4 * i + 1.55, 0), (2.4 * i + 0.85, 0), arrowprops={"arrowstyle": "-|>", "color": "#0072B2", "lw": 1.8})
-        ax.text(2.4 * i + 1.2, 0.55, step, ha="center", va="bottom", fontsize=9, color="#00568a")
+        ends = {"patchA": nodes[i].get_bbox_patch(), "patchB": nodes[i + 1].get_bbox_patch(), "shrinkA": 2, "shrinkB": 2}
+        ax.annotate("", (2.4 * i + 2.4, 0), (2.4 * i, 0), arrowprops={"arrowstyle": "-|>", "color": "#0072B2", "lw": 1.8, **ends})
+        ax.text(2.4 * i + 1.2, 0.5, step, ha="center", va="bottom", fontsize=9, color="#00568a")
     ax.set_title("What is learned: C, W1, b1, W2, b2")
     plt.show()
 
