@@ -16,7 +16,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -208,9 +208,13 @@ def autograde(
             submission = _prepare(student, folder, fingerprint, lesson, like, recorder.directory, secret)
             if not submission.jobs:
                 return submission, None
-            submission.drawn = {job.exercise: job.cases for job in submission.jobs if job.exercise and job.cases}
-            # As text, which Dask hands on as it is instead of looking for its own futures in every case.
-            jobs = json.dumps([vars(job) for job in step.limited(submission.jobs)])
+            submission.drawn = {
+                job.exercise: job.cases for job in submission.jobs if job.exercise and isinstance(job.cases, list)
+            }
+            # As text, which Dask hands on as it is instead of looking for its own futures in every case. The cases are
+            # text within the text, which nobody reads before the box does.
+            ready = [replace(job, cases=json.dumps(job.cases)) for job in step.limited(submission.jobs)]
+            jobs = json.dumps([vars(job) for job in ready])
             submission.jobs = []
             future = client.submit(execute, jobs, sandbox, asdict(limits), pure=False, retries=2)
             return submission, future

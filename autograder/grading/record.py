@@ -16,7 +16,6 @@ from nbgrader.api import (
     Comment,
     Grade,
     Gradebook,
-    MissingEntry,
     Notebook,
     Student,
     SubmittedAssignment,
@@ -117,11 +116,14 @@ class Recorder:
 
     def changes(self, student: str, notebook: NotebookNode | None) -> list[Change]:
         """The marks that recording `notebook` would change; none is written."""
-        try:
-            submitted = self.gradebook.find_submission_notebook(self.lesson.notebook, self.lesson.name, student)
-        except MissingEntry:
-            return []
-        before = {grade.name: grade.auto_score for grade in submitted.grades}
+        graded = (
+            self.db.query(Grade.cell_id, Grade.auto_score)
+            .join(SubmittedNotebook, Grade.notebook_id == SubmittedNotebook.id)
+            .join(SubmittedAssignment, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+            .filter(SubmittedAssignment.assignment_id == self.assignment_id)
+            .filter(SubmittedAssignment.student_id == student, SubmittedNotebook.notebook_id == self.master.id)
+        )
+        before: dict[str, float | None] = {self.master.graded[cell]: score for cell, score in graded}
         after = self._scores(notebook)
         return [
             Change(student, name, before.get(name), score)

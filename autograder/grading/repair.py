@@ -180,7 +180,13 @@ def _place(
     """The repaired list of cells."""
     cells: list[NotebookNode] = []
     at: list[int | None] = []  # for each repaired cell the pattern's index, or None for a student's own cell
-    spare_checks = {found for c in pattern.cells if _role(c) == "check" for found in CHECK_CALL.findall(c.source)[:1]}
+    roles = [_role(like) for like in pattern.cells]
+    spare_checks = {
+        found
+        for like, role in zip(pattern.cells, roles, strict=True)
+        if role == "check"
+        for found in CHECK_CALL.findall(like.source)[:1]
+    }
     for j, cell in enumerate(submission.cells):
         i = matched.get(j)
         if i is None:
@@ -197,19 +203,19 @@ def _place(
 
     # Checks that stand above their answers go back below them.
     for i, like in enumerate(pattern.cells):
-        if _role(like) != "check" or i not in at:
+        if roles[i] != "check" or i not in at:
             continue
-        before = [k for k in range(i) if _role(pattern.cells[k]) == "answer" and _belongs(pattern.cells[k], like)]
+        before = [k for k in range(i) if roles[k] == "answer" and _belongs(pattern.cells[k], like)]
         if any(k in at and at.index(k) > at.index(i) for k in before):
             spot = at.index(i)
             del at[spot], cells[spot]
             flags.append(f"the check of {_grade_id(like)} stood above its answer and was moved back")
 
     for i, like in enumerate(pattern.cells):
-        if i in at or _role(like) == "text":
+        if i in at or roles[i] == "text":
             continue
         fresh = clone(like)
-        if _role(like) in ("check", "given", "task"):
+        if roles[i] in ("check", "given", "task"):
             moved = any(flag.startswith(f"the check of {_grade_id(like)} stood") for flag in flags)
             if not moved:
                 flags.append(f"the cell {_grade_id(like)} was missing and was put back")

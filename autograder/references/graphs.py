@@ -103,11 +103,19 @@ def ancestors(graph: Graph, sink: str) -> set[str]:
     return found
 
 
-def forward(graph: Graph, inputs: Mapping[str, float], held: Mapping[str, float] | None = None) -> Numbers:
-    """The value of every node. A node named in `held` keeps that value, whatever its parents say."""
+def forward(
+    graph: Graph,
+    inputs: Mapping[str, float],
+    held: Mapping[str, float] | None = None,
+    names: Iterable[str] | None = None,
+) -> Numbers:
+    """The value of every node. A node named in `held` keeps that value, whatever its parents say.
+
+    `names` are the nodes, parents before children, where that order is known.
+    """
     values: Numbers = {}
     held = held or {}
-    for name in order(graph):
+    for name in order(graph) if names is None else names:
         node = graph[name]
         if name in held:
             values[name] = held[name]
@@ -269,13 +277,14 @@ def random_graph(
 
 
 def _is_tame(graph: Graph, numbers: Numbers, sink: str) -> bool:
+    """Whether a graph that was built parents first has values and adjoints to work with."""
     try:
-        values = forward(graph, numbers)
+        values = forward(graph, numbers, names=graph)
     except (ValueError, OverflowError, ZeroDivisionError):
         return False
     if any(isinstance(v, complex) or not 0.02 < abs(v) < 50 for v in values.values()):
         return False
     if len({round(v, 6) for v in values.values()}) < len(values):
         return False
-    found = adjoints(graph, values, sink)
+    found = adjoints(graph, values, sink, firing=reversed(graph))
     return all(abs(found[name]) < 200 for name in graph) and all(abs(found[name]) > 0.02 for name in numbers)
