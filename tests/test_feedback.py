@@ -36,6 +36,7 @@ SHOWN = [
         r"^\[GenerateFeedbackApp \| \w+\] (.+)$", (ROOT / "docs/instructors.md").read_text("utf-8"), re.M
     )
 ]
+WAITING = ODD[1]  # whose answer to the first lesson's written question nobody has read
 COMMENTED = ODD[0]  # this one gets every comment that is ready to use, and a code that there is not
 STUDENTS = {lesson.name: ODD if lesson is LESSONS[0] else ODD[:1] for lesson in LESSONS}
 
@@ -59,6 +60,8 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
             comment = gradebook.find_comment(question, lesson.notebook, lesson.name, COMMENTED)
             codes = " ".join(f"#{code}" for code in [*ready(lesson), "why", "nobody-knows"])
             comment.manual_comment = f"Thank you, {COMMENTED[:4]}: {codes}"
+            if lesson is LESSONS[0]:
+                gradebook.find_grade(question, lesson.notebook, lesson.name, WAITING).needs_manual_grade = True
             gradebook.db.commit()
         done = NbGraderAPI(config=load_config(folder)).generate_feedback(lesson.name)
         assert done["success"], done["log"]
@@ -147,6 +150,11 @@ def test_a_code_in_a_comment_becomes_its_text_and_no_text_is_anywhere_else(cours
     assert len(others) >= 2
     for other in others:
         assert [comment for comment in ready(lesson).values() if comment[:40] in other] == []
+
+
+def test_an_answer_that_nobody_has_read_is_not_called_a_zero(course: Path) -> None:
+    assert page_of(course, WAITING, LESSONS[0]).count("not read yet") == 2  # in the table, above the answer
+    assert "not read yet" not in page_of(course, COMMENTED, LESSONS[0])
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)

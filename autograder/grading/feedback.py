@@ -39,6 +39,8 @@ def ready_comments(scheme: str) -> dict[str, str]:
 class Comments(GetGrades):
     """nbgrader's GetGrades, with `#code` in a grader's comment replaced by the text that it stands for.
 
+    It notes too which answers still wait for a reader.
+
     Codes stand in the mark schemes of the notebook, and in `own`. One that is unknown stays as it was typed, and the
     log says whose comment has it.
     """
@@ -74,6 +76,11 @@ class Comments(GetGrades):
         comment = _CODE.sub(text, about["comment"] or "")
         # nbgrader's own words under a stub; the card below says it already.
         about["comment"] = "" if cell.cell_type == "code" and comment == "No response." else comment
+
+    def _get_score(self, cell: NotebookNode, resources: Any) -> None:
+        super()._get_score(cell, resources)
+        where = (cell.metadata.nbgrader["grade_id"], self.notebook_id, self.assignment_id, self.student_id)
+        cell.metadata.nbgrader["waiting"] = bool(self.gradebook.find_grade(*where).needs_manual_grade)
 
 
 @functools.lru_cache(maxsize=4096)
