@@ -92,6 +92,7 @@ def _version() -> str:
 @contextlib.contextmanager
 def _client(workers: int, scheduler: str | None) -> Iterator[Any]:
     """A Dask client: of a cluster in this process without ports, or of the scheduler at that address."""
+    import dask
     from distributed import Client, LocalCluster
 
     if scheduler:
@@ -114,7 +115,10 @@ def _client(workers: int, scheduler: str | None) -> Iterator[Any]:
         return
     # Nobody looks at an in-process cluster from outside: its status pages, which Dask insists on, close at once.
     nowhere = "127.0.0.1:0"
+    # Nor does anybody read what it would write down about itself a hundred times a second.
+    silent = {"distributed.worker.profile.enabled": False, "distributed.admin.tick.interval": "1s"}
     with (
+        dask.config.set(silent),
         LocalCluster(
             n_workers=1,
             threads_per_worker=workers,
