@@ -448,7 +448,7 @@ def test_a_graph_handed_on_where_its_parents_are_asked_for_is_told_in_words() ->
     names: dict[str, Any] = {"topological_order": lambda parents: [p for p in parents]}
     exec("def forward_pass(graph, inputs):\n    return {name: 0.0 for name in topological_order(graph)}", names)
     verdict = graded("1.5", names["forward_pass"])
-    assert verdict.score == 0 and verdict.misconceptions == []
+    assert verdict.score == 0 and verdict.misconceptions == ["graph-for-parents"]
     assert "topological_order was handed the graph itself" in verdict.message
 
 
@@ -535,7 +535,7 @@ def test_a_mistake_does_not_count_again_where_its_function_is_called(
     assert {id: parts for id, parts in lost.items() if parts} == {cell.removesuffix("-solution"): costs}
 
 
-def test_own_slopes_excuse_no_sum_of_nothing() -> None:
+def test_slopes_that_are_told_excuse_no_sum_of_nothing() -> None:
     names = _notebook_with("1.4-solution", ("return rules[op]()", "return tuple(0.0 for _ in inputs)"))
     exec("def sum_over_paths(graph, values, source, sink):\n    return float(source == sink)", names)
     assert len(failed_parts(graded("1.6", names["sum_over_paths"]))) == 5

@@ -143,14 +143,32 @@ def _in_order(own: Any) -> Any:
     return topological_order
 
 
-def _as_tuples(own: Any) -> Any:
-    """The learner's local_derivatives; a number by itself becomes a tuple of one."""
+def _told_slopes(case: Case) -> Callable[[Any], Any]:
+    """The learner's local_derivatives; at the nodes of the case's graph its answer is the one that the case tells.
 
-    def local_derivatives(*arguments: Any, **more: Any) -> Any:
-        found = own(*arguments, **more)
-        return found if found is None or _is_sequence(found) else (found,)
+    Stubs stay stubs.
+    """
+    told: dict[Any, tuple[float, ...]] = {}
+    for name, (op, parents, n) in case["graph"].items():
+        inputs = tuple(case["values"][parent] for parent in parents)
+        told[op, inputs, case["values"][name], n if op == "pow" else None] = tuple(case["slopes"][name])
 
-    return local_derivatives
+    def wrap(own: Any) -> Any:
+        def local_derivatives(op: Any, inputs: Any, output: Any, n: Any = 1.0) -> Any:
+            try:
+                found = own(op, inputs, output, n)
+            except NotImplementedError:
+                raise
+            except Exception:
+                found = None
+            try:
+                return told.get((op, tuple(inputs), output, n if op == "pow" else None), found)
+            except TypeError:  # called with something else: no answer of 1.4 serves that
+                return own(op, inputs, output, n)
+
+        return local_derivatives
+
+    return wrap
 
 
 def _is_sequence(x: Any) -> bool:
@@ -168,27 +186,14 @@ def forward_pass(case: Case, function: Any) -> Any:
 
 
 def sum_over_paths(case: Case, function: Any) -> Any:
-    """{"sum": what the function returns, "slopes": what the notebook's own local_derivatives says at every node}."""
+    """What the function returns, with local derivatives as the case tells them: wrong ones are marked in 1.4."""
     function = function_named(function, "sum_over_paths")
     graph, values = nodes(case["graph"], function), case["values"]
-    with standing_in(function, "local_derivatives", _as_tuples) as own:
+    with standing_in(function, "local_derivatives", _told_slopes(case)):
         found = function(graph, dict(values), case["source"], case["sink"])
     if found is None:
         raise NotANumber("sum_over_paths returned None; does every way through it end in return?")
-    return {"sum": number(found, "what sum_over_paths returned"), "slopes": own and _own_slopes(graph, values, own)}
-
-
-def _own_slopes(graph: Mapping[str, Any], values: Mapping[str, float], own: Any) -> Any:
-    try:
-        return {
-            name: [
-                number(slope)
-                for slope in _as_tuples(own)(node.op, tuple(values[p] for p in node.parents), values[name], node.n)
-            ]
-            for name, node in graph.items()
-        }
-    except Exception:
-        return None
+    return {"sum": number(found, "what sum_over_paths returned")}
 
 
 # ---- finite differences: 1.7, 1.8 -----------------------------------------------------------------------------------

@@ -73,12 +73,19 @@ def _ngram_forward(params: Mapping[str, Any], contexts: Any) -> dict[str, np.nda
 _logsumexp = _by_torch(lambda z: torch.logsumexp(z, -1))
 _softmax = _by_torch(lambda z: torch.softmax(z, -1))
 _tanh_vjp = _by_torch(lambda h, h_bar: torch.ops.aten.tanh_backward(h_bar, h))
-_OF_SCORES = {"logsumexp": where_wrong(_logsumexp), "softmax": where_wrong(_softmax)}
+
+
+def _and_arguments(result: Any, *args: Any) -> Any:
+    """For exercises with a part about it: who changes an argument is as wrong as who returns something else."""
+    return result, args
+
+
+_OF_SCORES = {"logsumexp": where_wrong(_logsumexp, _and_arguments), "softmax": where_wrong(_softmax, _and_arguments)}
 _OF_THE_NETWORK = _OF_SCORES | {
     "cross_entropy": where_wrong(_by_torch(_cross_entropies)),
     "cross_entropy_grad": where_wrong(_cross_entropy_grad),
     "affine_vjp": where_wrong(_affine_vjp),
-    "tanh_vjp": where_wrong(_tanh_vjp),
+    "tanh_vjp": where_wrong(_tanh_vjp, _and_arguments),
     "embedding_vjp": where_wrong(_embedding_vjp),
     "ngram_forward": where_wrong(_ngram_forward),
 }
@@ -153,7 +160,7 @@ def network(case: Case, forward: Any, backward: Any) -> Any:
         found = function_named(forward, "ngram_forward")(params, contexts)
         return _entries(found, case["asked"], "ngram_forward")
     backward = function_named(backward, "ngram_backward")
-    with standing_in(backward, {} if case["part"] == "untouched" else _OF_THE_NETWORK):
+    with standing_in(backward, _OF_THE_NETWORK):
         found = backward(params, contexts, targets)
     if case["part"] == "untouched":
         return {name: ar.array(params[name], name) for name in case["asked"]}
