@@ -644,8 +644,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "double-softmax",
         "softmax is applied twice: to the scores, and once more to the probabilities that came out. Probabilities lie "
-        "between 0 and 1, so a second softmax can never be sure of anything: with C tokens its loss cannot fall below "
-        "log(1 + (C − 1)/e).",
+        "between 0 and 1, so a second softmax can never be sure of anything: with V tokens its loss cannot fall below "
+        "log(1 + (V − 1)/e).",
         (
             of_loss("cross_entropy", lambda R, z, y: R.logsumexp(R.softmax(z)) - picked(R.softmax(z), y), "4.2", "4.7"),
             of_loss(
@@ -774,7 +774,7 @@ FAULTS: tuple[Fault, ...] = (
     # 4.4
     Fault(
         "transposed-weight-gradient",
-        "The gradient of W has its rows and columns exchanged. It has the shape of W, (m, n): entry (i, j) says how the "
+        "The gradient of W has its rows and columns exchanged. It should have the shape of W, (m, n): entry (i, j) says how the "
         "loss answers to W_ij, which leads from input j to output i.",
         (everywhere(through("affine_W", lambda R, W, r, q: rows(r).T @ rows(q)), "4.4", "4.7"),),
         AFFINE,

@@ -145,7 +145,8 @@ def _ratio(yours: np.ndarray, right: np.ndarray, tolerance: float, factors: Mapp
             return f"Each entry is {fraction(ratio)} times what it should be, and {fraction(ratio)} is {what}."
         if factor != 1 and abs(ratio * factor - 1) < 1e-6:
             return f"Each entry is {fraction(ratio)} of what it should be, and {fraction(factor)} is {what}."
-    return f"Each entry is {fraction(ratio)} times what it should be."
+    of = "of" if "/" in fraction(ratio) and 0 < ratio < 1 else "times"
+    return f"Each entry is {fraction(ratio)} {of} what it should be."
 
 
 def _sums(yours: np.ndarray, right: np.ndarray, tolerance: float) -> str:

@@ -1115,7 +1115,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "context-ignored",
-        "These odds do not depend on the character before. That is a unigram model; a bigram looks at one character.",
+        "These probabilities do not depend on the character before. That is a unigram model; a bigram looks at one character.",
         MEASURING,
         wrong("5.5", bigram_loss=unigram),
     ),
@@ -1321,7 +1321,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "double-softmax",
-        "softmax was applied twice. That makes the odds nearly even.",
+        "softmax was applied twice. That makes the probabilities nearly even.",
         SAMPLING,
         wrong("5.8", choose=lambda R, z, rng: R.right.choose(z.softmax(0), rng)),
     ),

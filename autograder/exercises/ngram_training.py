@@ -11,7 +11,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Any
 
 import numpy as np
@@ -54,7 +54,8 @@ def _wrong_number(case: Case, seen: Any, right: float, hint: str, witnesses: str
     if not arrays.off(np.float64(yours), np.float64(right), LOOSE).any():
         return None
     a, b = arrays.distinct(yours, right)
-    lines = [f"{case['says']} is {a}, and should be {b}.", witnesses, hint]
+    said = f"{case['says']} is {a}, and should be {b}."
+    lines = [f"The{said[3:]}" if said.startswith("the ") else said, witnesses, hint]
     return Finding("\n".join(filter(None, lines)), where=case["op"], size=case["size"])
 
 
@@ -212,6 +213,18 @@ def right_windows(case: Case) -> dict[str, np.ndarray]:
     return {"contexts": np.array([ids[i : i + k] for i in at]), "targets": np.array([ids[i + k] for i in at])}
 
 
+def _beside_each_other(yours: Mapping[str, Any], right: Mapping[str, np.ndarray]) -> list[str]:
+    """The first window, or target, that is otherwise than it should be; the last ones where one list goes on longer."""
+    pairs = [
+        list(zip_longest(*(np.asarray(of[name]).astype(int).tolist() for name in right), fillvalue="none"))
+        for of in (yours, right)
+    ]
+    i = next((i for i, (a, b) in enumerate(zip(*pairs, strict=False)) if a != b), -1)
+    which = {0: "first window", -1: "last window"}.get(i, f"window {i}, counted from 0,")
+    mine, wanted = (pair[i] for pair in pairs)
+    return [f"Your {which} and its target: {mine[0]} → {mine[1]}.", f"The right ones: {wanted[0]} → {wanted[1]}."]
+
+
 def _judge_windows(case: Case, seen: Any) -> Finding | None:
     right, n, k = right_windows(case), len(case["ids"]), case["k"]
     because = {
@@ -224,9 +237,7 @@ def _judge_windows(case: Case, seen: Any) -> Finding | None:
             yours = {w: arrays.read(seen[w]) for w in right}
             lines = [departure.text, f"This is {case['says']}."]
             if all(a is not None and a.size and np.isfinite(a).all() for a in yours.values()):
-                first = [np.asarray(a)[0].astype(int).tolist() for a in yours.values()]
-                lines.append(f"Your first window and its target: {first[0]} → {first[1]}.")
-            lines.append(f"The right ones: {right['contexts'][0].tolist()} → {right['targets'][0]}.")
+                lines += _beside_each_other(yours, right)
             lines.append(
                 "A window is k ids in a row, its target the id right after it. The next window begins one id later."
             )
@@ -859,12 +870,13 @@ def judge_evaluation(case: Case, seen: Any) -> Finding | None:
     by_torch = _evaluated(case)
     by_numpy = ngram.mean_loss(params, contexts, targets)
     n, size = len(targets), case["batch_size"]
-    sizes = ", ".join(str(min(size, n - i)) for i in range(0, n, size))
+    sizes = arrays.listed([str(min(size, n - i)) for i in range(0, n, size)])
+    batches = f"The batches have {sizes} examples." if n > size else "All examples fit into one batch."
     return _wrong_number(
         case,
         seen,
         by_torch,
-        f"The batches have {sizes} examples. Every one of the {n} examples counts the same.",
+        f"{batches} Every one of the {n} examples counts the same.",
         f"PyTorch on all at once gives {arrays.number(by_torch)}, NumPy {arrays.number(by_numpy)}.",
     )
 
@@ -1214,7 +1226,7 @@ def judge_memory(case: Case, seen: Any) -> Finding | None:
         "full, in addition to the checkpoints.",
         "recomputed": "Every layer that was not kept is computed once more.",
     }[case["part"]]
-    walk = f"Walked through layer by layer: {layers} layers of {h * B} outputs."
+    walk = f"Walked through layer by layer: {layers} layers of {h * B} output{'' if h * B == 1 else 's'}."
     return _wrong_number(case, seen, float(layers * h * B), hint, walk)
 
 
@@ -1339,8 +1351,8 @@ def judge_writing(case: Case, seen: Any) -> Finding | None:
         return None
     text = (
         f"{case['says']}: yours goes on {yours}, and should go on {right}.\n"
-        f"In this model the next id depends on the oldest of the last {case['k']} ids, and on nothing else: after a comes "
-        f"{case['perm']}[a], practically always."
+        f"In this model the next id depends on the oldest of the last {case['k']} ids, and on nothing else: if that one "
+        f"is a, the next is {case['perm']}[a], practically always."
     )
     return Finding(text, f"{where}: context", case["size"])
 

@@ -900,10 +900,10 @@ def _judge_rows(case: Case, seen: Any) -> Finding | None:
     strange = [str(name) for name in seen if name not in ROWS]
     if not missing and not strange:
         return None
-    lines = ["compare should return nine rows, one for each array in the order z h u x W2 b2 W1 b1 C."]
+    lines = ["compare should return nine rows, one for each array, in the order z, h, u, x, W2, b2, W1, b1, C."]
     lines += [f"There is no row for {arrays.listed(missing)}."] if missing else []
     lines += [f"There is a row for {arrays.listed(strange)}, which nobody asked for."] if strange else []
-    lines.append("The name of a row stands under its key name.")
+    lines.append('The name of a row stands in it under the key "name".')
     return Finding("\n".join(lines), where="compare: name", size=0.0)
 
 
