@@ -19,11 +19,15 @@ from nbgrader.preprocessors import (
     SaveCells,
 )
 
-from autograder.authoring.editions import WRITTEN_ANSWER
-from autograder.authoring.release import PackQuizzes, Seal
-from autograder.authoring.stubs import NamedStubs
-from autograder.grading.feedback import Comments, FeedbackPage
-from autograder.grading.nbgrader_steps import Execute, RepairingExporter, SaveGrades, ScrubFeedback, WriteVerdicts
+try:
+    from autograder.authoring.editions import WRITTEN_ANSWER
+    from autograder.authoring.release import PackQuizzes, Seal
+    from autograder.authoring.stubs import NamedStubs
+    from autograder.grading.feedback import Comments, FeedbackPage
+    from autograder.grading.nbgrader_steps import Execute, RepairingExporter, SaveGrades, ScrubFeedback, WriteVerdicts
+except ImportError as error:
+    # nbgrader would go on with its own steps: without the sandbox, and with hidden tests in the feedback.
+    raise SystemExit(f"nbgrader_config.py: {error}. Use the course's environment: source .venv/bin/activate") from error
 
 c = get_config()
 

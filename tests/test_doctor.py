@@ -119,6 +119,19 @@ def test_what_cannot_be_examined_is_a_finding_too(folder):
     assert found["disk"].level in (OK, NOTE)
 
 
+def test_nbgrader_from_another_environment_stops_instead_of_grading_without_a_sandbox(folder):
+    program = "import sys; sys.modules['autograder'] = None; from nbgrader.apps.nbgraderapp import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "autograde", "3-reverse-mode"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "Use the course's environment: source .venv/bin/activate" in done.stderr
+
+
 @pytest.mark.parametrize("sandbox, level", [("bwrap", WRONG), ("none", NOTE)])
 def test_without_bubblewrap_grading_stops_unless_the_course_says_none(folder, monkeypatch, sandbox, level):
     from autograder.grading import box
