@@ -90,7 +90,8 @@ def _train_step(params: Mapping[str, Any], contexts: Any, targets: Any, lr: floa
 
 
 def _shown_step(loss: Any, params: Mapping[str, Any], *rest: Any) -> list[Any]:
-    return [float(loss), *(p.detach().numpy() for p in params.values())]
+    """The loss, and what the parameters are now: their numbers, and whether the next step can ask them for gradients."""
+    return [float(loss), *((p.detach().numpy(), p.is_leaf and p.requires_grad) for p in params.values())]
 
 
 def _minibatch(rng: Any, n: int, size: int) -> Any:
