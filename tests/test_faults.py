@@ -135,7 +135,7 @@ def test_a_page_for_the_grader_can_be_made(course, name):
     assert ('href="https://example.org"' in page) == (name == "links_that_act")
     links = [re.sub(r"[\0-\x20]", "", unescape(link)).lower() for link in re.findall('href="([^"]*)"', page)]
     assert not [link for link in links if link.startswith(("javascript:", "data:"))]
-    for active in ('src="y', 'src="//elsewhere', "attachment:a"):
+    for active in ('src="y', 'src="//elsewhere', "attachment:a", "\\style{", "\\class{", "\\cssId{", "\\bbox["):
         assert active not in page
 
 

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from html.parser import HTMLParser
 from pathlib import Path
 
 import nbformat
@@ -22,7 +23,8 @@ from autograder.exercises import exercises_of
 from autograder.grading.batch import autograde
 from autograder.grading.course import load_config, release_path
 from autograder.grading.demo import open_gradebook
-from autograder.grading.feedback import ready_comments
+from autograder.grading.feedback import mathml, ready_comments
+from autograder.grading.marking import ACTIVE
 from autograder.lessons import LESSONS, Lesson, grade_id, tag_of
 from tests.faults import all_faults
 
@@ -181,3 +183,56 @@ def test_nobodys_id_is_a_formula_in_an_export(course: Path) -> None:
         rows = list(csv.reader(file))
     assert len(rows) == 1 + len(ODD) * len(LESSONS) and any("cmd" in cell for row in rows for cell in row)
     assert not [cell for row in rows for cell in row if cell.startswith(("=", "+", "-", "@"))]
+
+
+class _Parts(HTMLParser):
+    """Names of the tags and attributes of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+
+HOSTILE = (
+    r"\unicode{;<meta/http-equiv=refresh/content=0>}",
+    r"\colorbox{red}{<img/src=x/onerror=alert(1)>}",
+    r"\fcolorbox{red}{<a/href=x>}{<form/action=x>}",
+    r"\text{<img src=x>} \hbox{<b>} \tag{<b>} \verb|<b>|",
+    r"\operatorname{<b>} \mathrm{<b>} \left<b>a \right>",
+    r"\begin{array}{<b>} <b> & </math> \end{array} <!-- ",
+    r"\text{&lt;b&gt;} \text{&#60;b&#62;} \unicode{3c;b&gt}",
+    r"\color{red\" onclick=\"alert(1)}x",
+    r"\href{javascript:alert(1)}{x}",
+    r"\style{position:fixed}{x} \class{answer}{x}",
+    r"\def\h{\href}\h{javascript:alert(1)}{x}",
+    r"\DeclareMathOperator{\a}{<img/src=x>}\a",
+)
+ENDLESS = (
+    r"\newcommand{\a}[1]{\frac{#1}{#1}}" + r"\a{" * 60 + "x" + "}" * 60,
+    r"\sideset{_1}{_2}" * 60 + "x",
+    r"\def\a{\a\a}\a",
+    r"\frac{" * 250 + "x",
+)
+
+
+@pytest.mark.parametrize("latex", [*HOSTILE, *ENDLESS])
+def test_a_students_formula_is_a_formula_or_stays_as_it_was_typed(latex: str) -> None:
+    """Nothing else comes into the page with it, also where the tag was not taken apart before; and it is made at once."""
+    for text in (latex, ACTIVE.sub(r"\g<0> ", latex)):
+        for display in ("inline", "block"):
+            parts = _Parts(mathml(text, display) or "")
+            assert all(re.fullmatch("math|m[a-z]+", tag) for tag in parts.tags) and "meta" not in parts.tags
+            assert not parts.attributes & {"href", "style", "class", "id", "src", "onclick", "onerror"}
+
+
+def test_comparisons_in_a_formula_are_shown() -> None:
+    for latex in ("a < b", "a<b", r"\text{if } x<0 \text{ or a < b}", r"\hbox{a > b}", "a & b"):
+        page = mathml(latex, "inline")
+        assert page is not None
+        assert re.sub(r"\s|[a-z]|or", "", text_of(page)) in ("<", ">", "&", "<0<"), page

@@ -6,13 +6,15 @@ nbgrader_config.py puts `FeedbackPage` and `Comments` in place; what must not be
 from __future__ import annotations
 
 import functools
+import html
 import re
 from collections.abc import Iterator
 from importlib import resources as files
 from typing import Any
+from xml.etree.ElementTree import Element, tostring
 
 from jinja2 import pass_context
-from latex2mathml.converter import convert
+from latex2mathml.converter import convert_to_element
 from nbconvert.exporters import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat.notebooknode import NotebookNode
@@ -29,6 +31,18 @@ _NAME = r"#([a-z][a-z0-9]*(?:-[a-z0-9]+)*)"
 _READY = re.compile(rf"^- `{_NAME}` +(\S.*)$", re.MULTILINE)  # one line of a mark scheme
 _CODE = re.compile(rf"(?<![\w#&/`]){_NAME}", re.IGNORECASE)
 LONGEST_FORMULA = 2000  # characters; the lessons' longest has a quarter of that
+# A formula with these shows as it was typed: they lead elsewhere or bring CSS; or they say a thing twice, which twenty of
+# them, one in the other, say a million times.
+_ACTIVE = re.compile(
+    r"\\(?:href|class|style|def|newcommand|renewcommand|newenvironment|DeclareMathOperator|sideset)(?![a-zA-Z])"
+)
+# What a formula may say about its parts: nothing that leads elsewhere, and no CSS.
+_KEPT = re.compile(
+    "accent|columnalign|columnlines|columnspacing|depth|display|displaystyle|fence|form|height|largeop|linebreak"
+    "|linethickness|lspace|mathbackground|mathcolor|mathsize|mathvariant|maxsize|minsize|movablelimits|notation|rowlines"
+    "|rowspacing|rspace|scriptlevel|separator|stretchy|voffset|width|xmlns"
+)
+)
 
 
 def ready_comments(scheme: str) -> dict[str, str]:
@@ -86,12 +100,24 @@ class Comments(GetGrades):
 @functools.lru_cache(maxsize=4096)
 def mathml(latex: str, display: str) -> str | None:
     """A formula as MathML, which browsers set without a script; None if it cannot be made, and shows as it was typed."""
-    if len(latex) > LONGEST_FORMULA:
+    if len(latex) > LONGEST_FORMULA or _ACTIVE.search(latex):
         return None
     try:
-        return spaced(convert(latex.strip(), display=display))
+        return spaced(_written(convert_to_element(latex.strip(), display=display)))
     except Exception:  # a student's formula may be anything
         return None
+
+
+def _written(formula: Element) -> str:
+    """The HTML of a formula, in which a student's characters are characters.
+
+    latex2mathml's own `convert` puts < and > into the page as they were typed, tags among them.
+    """
+    for part in formula.iter():
+        part.text = html.unescape(part.text or "")  # its own characters are entities
+        part.attrib = {name: value for name, value in part.attrib.items() if _KEPT.fullmatch(name)}
+    text: str = tostring(formula, encoding="us-ascii", short_empty_elements=False).decode()
+    return re.sub(r"&#(\d+);", lambda character: f"&#x{int(character[1]):05X};", text)
 
 
 class _Renderer(IPythonRenderer):

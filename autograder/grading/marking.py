@@ -35,8 +35,8 @@ from autograder.verdict import ERROR, FAILED, MANUAL, UNANSWERED, PartVerdict, V
 Seed = Callable[[str], Random]  # exercise id -> the generator of its cases
 
 PASSIVE = {"text/plain", "text/latex", "image/png", "image/jpeg", EVIDENCE_MIME}
-# What begins an HTML tag, or a formula that is a link, in a student's text.
-ACTIVE = re.compile(r"<(?=[a-zA-Z/!?])|\\(?=href)")
+# What begins an HTML tag, or a formula that is a link or brings CSS along, in a student's text.
+ACTIVE = re.compile(r"<(?=[a-zA-Z/!?])|\\(?=href|class|style|cssId|bbox)")
 # What Markdown is made of: as an entity it is a character like others.
 MARKS = re.compile(r"[\\`*_{}\[\]()#+\-.!|$~:]")
 LINK = re.compile(r'href="([^"]*)"')

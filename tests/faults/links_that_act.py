@@ -9,6 +9,7 @@ LINKS = (
     "[x](JaVaScRiPt&colon;alert(1))",
     "[x](<java&#10;script:alert(1)>)",
     "[x][y]\n\n[y]: data:text/html,<script>alert(1)</script>",
+    r"$\style{position:fixed;top:0}{x}$ and $\class{x}{y}$, $\cssId{x}{y}$, $\bbox[position:fixed]{x}$",
     "a [x](https://example.org) and [y](#here)",
 )
 
