@@ -42,7 +42,6 @@ _KEPT = re.compile(
     "|linethickness|lspace|mathbackground|mathcolor|mathsize|mathvariant|maxsize|minsize|movablelimits|notation|rowlines"
     "|rowspacing|rspace|scriptlevel|separator|stretchy|voffset|width|xmlns"
 )
-)
 
 
 def ready_comments(scheme: str) -> dict[str, str]:
