@@ -353,15 +353,17 @@ def _print_marks(folder: Path) -> None:
 
     lesson = find(LESSON)
     table = Table(title=f"\n{lesson.title}", title_justify="left")
-    for column in ("student", "marks", "what was seen", "feedback"):
+    for column in ("student", "marks", "what was seen"):
         table.add_column(column, overflow="fold")
     with open_gradebook(folder) as gradebook:
         for submission in sorted(gradebook.assignment_submissions(lesson.name), key=lambda s: s.student.id):
             student = submission.student.id
-            feedback = folder / "feedback" / student / lesson.name / f"{lesson.notebook}.html"
             marks = f"{submission.score:.4g} / {submission.max_score:g}"
-            table.add_row(student, marks, _seen(folder, student), str(feedback))
+            table.add_row(student, marks, _seen(folder, student))
     Console().print(table)
+    print("\nFeedback, a page for each student:")
+    for page in sorted(folder.glob(f"feedback/*/{lesson.name}/{lesson.notebook}.html")):
+        print(f"  {page}")
     print(f"\nMark the written answers by hand: open JupyterLab in {folder}, menu Nbgrader, Formgrader.")
 
 

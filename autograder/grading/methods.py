@@ -23,8 +23,10 @@ _SUSPECT = {
     "ctypes": "reaches into the process",
     "gc": "reaches into the process",
     "inspect": "reads other code",
-    "socket": "opens connections",
-    "subprocess": "starts programs",
+    **dict.fromkeys(("http", "requests", "socket", "urllib"), "opens connections"),
+    **dict.fromkeys(("multiprocessing", "subprocess"), "starts programs"),
+    **dict.fromkeys(("glob", "shutil"), "looks for files or changes them"),
+    **dict.fromkeys(("nbgrader", "sqlalchemy", "sqlite3"), "opens databases, such as a gradebook"),
 }
 _HARNESS = ("autograder", "IPython")
 _FOR_STUDENTS = ("autograder.student", "IPython.display")

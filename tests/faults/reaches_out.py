@@ -12,6 +12,6 @@ FAULT = Fault(
         hand.answer("3.10", OUT), hand.own("import socket; socket.create_connection(('127.0.0.1', 22), timeout=0.5)")
     ),
     {"3.10": 0},
-    ("imports socket",),
+    ("imports socket", "imports urllib"),
     {"3.10": "unreachable"},
 )
