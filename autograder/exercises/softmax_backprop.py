@@ -70,7 +70,7 @@ def different(rng: Rng, n: int, *shape: int) -> Any:
 def case_of(part: str, call: str, op: str, given: Mapping[str, Any], **more: Any) -> Case:
     """A case about `call`, "affine_vjp(W, r, q_bar)", with the given arrays; small cases are shown first.
 
-    But a batch of one tells less than a larger one: it comes last.
+    But a batch of one tells less than a larger one, and a batch of large scores mixes two things: they come last.
     """
     size = sum(np.asarray(x).size for x in given.values())
     if size <= 12:
@@ -78,7 +78,8 @@ def case_of(part: str, call: str, op: str, given: Mapping[str, Any], **more: Any
     else:
         inside = ", ".join(f"{name} of shape {np.asarray(x).shape}" for name, x in given.items())
     alone = any(np.ndim(x) > 1 and len(x) == 1 for x in given.values())
-    shown_at = float(size + 1000 * alone)
+    mixed = part == "large" and any(np.ndim(x) > 1 for x in given.values())
+    shown_at = float(size + 1000 * alone + 100 * mixed)
     return {"part": part, "op": op, "says": f"{call} with {inside}", "size": shown_at, **given, **more}
 
 
