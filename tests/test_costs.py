@@ -1,7 +1,7 @@
 """One mistake costs the marks of its own exercise: whatever is built on it keeps its own.
 
 Measured once for all listed wrong answers and misconceptions, and in lessons 1 and 3 for all mutants of the solutions:
-what then costs twice is in COSTS_TWICE, or leaves nothing to look at (an operation that returns no Value, a
+what then costs twice is in COSTS_TWICE, or leaves nothing to look at (an operation that raises or returns no Value, a
 value_backward that raises or sends nothing).
 """
 

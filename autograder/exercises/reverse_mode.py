@@ -18,8 +18,8 @@ from autograder.exercises.model import Exercise, LessonExercises, Part, WrittenQ
 LOCAL_FAULTS = engine.engine_faults(engine.of_value)
 
 # A mistake in one exercise costs nothing in those that build on it (tests/test_costs.py), with two exceptions, where
-# nothing is left to look at: an operation of 3.1 that returns no Value, and a value_backward that raises or sends
-# nothing, since 3.5 is about what it does.
+# nothing is left to look at: an operation of 3.1 or 3.2 that raises or returns no Value, and a value_backward that
+# raises or sends nothing, since 3.5 is about what it does.
 LESSON = LessonExercises(
     exercises=(
         Exercise(
