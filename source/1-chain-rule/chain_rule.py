@@ -790,7 +790,7 @@ grade("1.6", sum_over_paths)
 # </details>
 # <details><summary>Everything passes but "All operations"</summary>
 #
-# Then your paths are fine, and one of your local derivatives is not. What does the check of 1.4 say?
+# Then your paths are fine, and a slope on the way is not. A mistake in 1.4 is not it: this check brings slopes of its own. What do you hand to `local_derivatives`? It wants the values of the parents, the value of the node itself, and for `pow` the exponent `node.n`.
 #
 # </details>
 
