@@ -183,11 +183,14 @@ def keeps_parents_in_a_set(x: Any) -> bool:
 
 
 def record_parents(objects: Mapping[str, Any], graph: Graph) -> None:
-    """Give its parents to every node of `graph` that does not know them all: what 3.1 has marked is not marked again."""
+    """Give its parents to every node of `graph` that does not know them all: what 3.1 has marked is not marked again.
+
+    A node that is its own parent, since an operation returned one of its operands, stays as it is: there is no order.
+    """
     for name, (_, parents, _) in graph.items():
         node = objects[name]
         own = [objects[parent] for parent in parents if is_node(objects[parent])]
-        if not own or not hasattr(node, "_parents"):
+        if not own or not hasattr(node, "_parents") or any(parent is node for parent in own):
             continue
         known = [id(parent) for parent in parents_of(node) or ()]
         slots = {id(p) for p in own} if keeps_parents_in_a_set(node) else own

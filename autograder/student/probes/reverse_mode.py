@@ -423,8 +423,8 @@ def order_matters(case: Case, function: Any) -> Any:
 def _watched(root: Any, again: bool) -> Iterator[list[int | None]]:
     """Counts the calls of root.backward() in the list's one entry."""
     kind, rule = type(root), getattr(root, "_backward", None)
-    own = kind.__dict__.get("backward")
-    if own is None or not callable(rule):
+    own, inherited = getattr(kind, "backward", None), "backward" not in vars(kind)
+    if not callable(own) or not callable(rule):
         yield [None]
         return
     takes_gradient = bool(inspect.signature(rule).parameters)
@@ -442,7 +442,10 @@ def _watched(root: Any, again: bool) -> Iterator[list[int | None]]:
     try:
         yield passes
     finally:
-        kind.backward = own
+        if inherited:
+            del kind.backward
+        else:
+            kind.backward = own
 
 
 def edge_visits(case: Case, function: Any, Value: Any) -> Any:
