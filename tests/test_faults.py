@@ -163,6 +163,6 @@ def test_nothing_is_left_behind(course):
 
 
 def test_what_nobody_changed_is_not_graded_again(course):
-    some = ["m-good", "endless_loop", STUDENTS["id_with_dots"], "cells_doubled"]
+    some = ["m-good", "endless_loop", STUDENTS["id_with_spaces"], "cells_doubled"]
     again = autograde(course[0], LESSON, students=some, workers=1)
     assert not again.graded and sorted(again.unchanged) == sorted(some)
