@@ -19,6 +19,7 @@ from autograder.authoring.source import SOLUTION, read
 from autograder.exercises.judging import judge
 from autograder.exercises.ngram_rules import FAULTS, make_rules
 from autograder.exercises.ngram_training import LESSON, walked
+from autograder.exercises.ngram_training import _drawn as drawn
 from autograder.verdict import FAILED, PARTIAL, PASSED, UNANSWERED
 from tests.checking import verdict_on
 from tests.lesson_run import learners_names
@@ -492,3 +493,10 @@ def test_the_walk_through_checkpoints_agrees_with_the_formula() -> None:
         for segments in range(1, 7):
             L = every * segments
             assert walked(L, every) == (segments + every - 1, L - segments)
+
+
+def test_a_list_of_losses_without_end_is_looked_at_so_far_only() -> None:
+    """Evidence may hold a million numbers; to look up each would hold up the class for a minute."""
+    exercise = EXERCISES["5.7"]
+    case = next(case for case in exercise.worked() if case["part"] == "batches")
+    assert len(drawn(case, [0.0] * 1_000_000)) == 1000

@@ -1115,9 +1115,9 @@ def judge_training(case: Case, seen: Any) -> Finding | None:
 
 
 def _drawn(case: Case, losses: Sequence[float]) -> list[int]:
-    """Which example each step used, told from its loss; −1 for none."""
+    """Which example each step used, told from its loss; −1 for none. A list without end is looked at so far only."""
     single = single_losses(case)
-    return [next((i for i, own in enumerate(single) if same_value(x, own, LOOSE)), -1) for x in losses]
+    return [next((i for i, own in enumerate(single) if same_value(x, own, LOOSE)), -1) for x in losses[:1000]]
 
 
 def _judge_batches(case: Case, losses: list[float], again: list[float]) -> Finding | None:
