@@ -29,6 +29,8 @@ TEXT = json.dumps(NOTEBOOK)
         ("Latin-1 text", "é".encode("latin-1"), "UTF-8"),
         ("a JSON list", b"[1, 2]", "not a notebook"),
         ("JSON without cells", b'{"a": 1}', "no cells"),
+        ("worksheets without cells", b'{"worksheets": [{"cells": []}, {"a": {}}]}', "no cells"),
+        ("millions of lists", b'{"cells": [' + b"[]," * 2_000_000 + b"1]}", "more lists"),
         ("nested a thousand deep", b"[" * 100_000, "not valid JSON"),
     ],
 )
@@ -49,9 +51,15 @@ def test_an_old_notebook_is_upgraded():
         "nbformat": 3,
         "nbformat_minor": 0,
         "metadata": {"name": ""},
-        "worksheets": [{"cells": [{"cell_type": "code", "input": "x = 1", "outputs": [], "language": "python"}]}],
+        "worksheets": [
+            {"cells": [{"cell_type": "code", "input": "x = 1", "outputs": [], "language": "python"}]},
+            7,
+            {"cells": [{"cell_type": "heading", "level": 2, "source": ["a", "b"]}, None]},
+            {"cells": 7},
+        ],
     }
-    assert read_bytes(json.dumps(old).encode()).cells[0].source == "x = 1"
+    cells = read_bytes(json.dumps(old).encode()).cells
+    assert [(cell.cell_type, cell.source) for cell in cells] == [("code", "x = 1"), ("markdown", "## ab")]
 
 
 def test_odd_cells_do_not_stop_the_reading():

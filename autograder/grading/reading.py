@@ -12,6 +12,7 @@ from nbformat.notebooknode import NotebookNode
 
 MAX_BYTES = 50_000_000
 MAX_CELLS = 20_000  # a lesson has about 100
+MAX_PARTS = 2_000_000  # lists and dicts: each takes up to a hundred times the memory that it takes in the file
 
 
 class Unreadable(ValueError):
@@ -44,6 +45,10 @@ def read_bytes(data: bytes) -> NotebookNode:
     text = text.replace("\0", "")
     if text.lstrip()[:1] == "<":
         raise Unreadable("this is a web page, not a notebook; download the notebook file itself")
+    if text.count("{") + text.count("[") > MAX_PARTS:
+        raise Unreadable(
+            "the file holds more lists and tables than any notebook; clear its outputs and hand it in again"
+        )
     try:
         content = json.loads(text, parse_constant=lambda name: None)
     except (ValueError, RecursionError):
@@ -57,12 +62,8 @@ def _notebook(content: Any) -> NotebookNode:
         raise Unreadable("the file is JSON, but not a notebook")
     cells = content.get("cells")
     if not isinstance(cells, list):
-        worksheets = content.get("worksheets")
-        try:
-            cells = nbformat.convert(nbformat.from_dict(content), 4)["cells"] if worksheets else None
-        except Exception:
-            cells = None
-        if not isinstance(cells, list):
+        cells = _in_worksheets(content.get("worksheets"))
+        if cells is None:
             raise Unreadable("the file is JSON, but not a notebook: it has no cells")
     if len(cells) > MAX_CELLS:
         raise Unreadable(f"the notebook has {len(cells):,} cells, more than {MAX_CELLS:,}")
@@ -72,6 +73,27 @@ def _notebook(content: Any) -> NotebookNode:
         if read is not None:
             notebook.cells.append(read)
     return notebook
+
+
+def _in_worksheets(sheets: Any) -> list[Any] | None:
+    """The cells of a notebook in format 3 as format 4 has them; None if there are none.
+
+    nbformat's own conversion takes the whole content through copies and schemas: gigabytes, where it is hostile.
+    """
+    found = [
+        cell
+        for sheet in (sheets if isinstance(sheets, list) else ())
+        if isinstance(sheet, dict) and isinstance(sheet.get("cells"), list)
+        for cell in sheet["cells"]
+        if isinstance(cell, dict)
+    ]
+    made = []
+    for cell in found[: MAX_CELLS + 1]:
+        kind, source = cell.get("cell_type"), cell.get("input" if cell.get("cell_type") == "code" else "source", "")
+        if kind == "heading" and isinstance(cell.get("level"), int):
+            source = ["#" * min(max(cell["level"], 1), 6), " ", *(source if isinstance(source, list) else [source])]
+        made.append({"cell_type": kind, "source": source, "metadata": cell.get("metadata")})
+    return made or None
 
 
 def _cell(cell: Any) -> NotebookNode | None:
