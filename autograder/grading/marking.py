@@ -378,6 +378,7 @@ def _acts(link: str) -> bool:
 
 def _inert(text: str) -> str:
     """`text` for Markdown cells of ours: file names and names of errors are a student's own words."""
+    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)  # some turn a line round
     marked = MARKS.sub(lambda found: f"&#{ord(found.group())};", escape(text, quote=False))
     return f'<span class="tex2jax_ignore">{marked}</span>'  # formulas can be links
 

@@ -1,4 +1,4 @@
-"""A check that stops with an error whose name is Markdown, and a file that is called so."""
+"""A check that stops with an error whose name is Markdown, and a file that is called so and turns its line round."""
 
 from tests.faults import Fault, Hand
 
@@ -16,7 +16,7 @@ def edge_visits(root):
 
 def make(hand: Hand) -> bool:
     hand.answer("3.10", STOPS)
-    hand.write(name="[x](javascript:alert(1)) ![x](y).ipynb")
+    hand.write(name="[x](javascript:alert(1)) ![x](y)\u202e.ipynb")
     return True
 
 
@@ -24,9 +24,9 @@ FAULT = Fault(
     make,
     {"3.10": 0},
     (
-        "the file is called [x](javascript:alert(1)) ![x](y).ipynb",
+        "the file is called [x](javascript:alert(1)) ![x](y)",
         "uses _getframe, f_back, f_locals",
         "3.10: no evidence was handed in (![x]",
     ),
-    never=("**Notes of the grader**\n\n- the", "](y"),
+    never=("**Notes of the grader**\n\n- the", "](y", "\u202e"),
 )
