@@ -17,4 +17,6 @@ try:
 except ImportError: judges = False
 print("found", here, secrets, history, others, judges)
 """
-FAULT = Fault(own_cell(HUNT), flags=("imports autograder.exercises", "imports glob"), shows=("found [] [] [] [] False",))
+FAULT = Fault(
+    own_cell(HUNT), flags=("imports autograder.exercises", "imports glob"), shows=("found [] [] [] [] False",)
+)
