@@ -167,6 +167,8 @@ LESSON = LessonExercises(
             uses.CHECK_MISCONCEPTIONS,
             uses.WITNESSES,
             may_import=("torch",),
+            same=uses.same_check,
+            same_closely=uses.same_check,
         ),
         Exercise(
             "3.8",
