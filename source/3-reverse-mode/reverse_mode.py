@@ -1045,7 +1045,7 @@ grade("3.4", Value)
 # </details>
 # <details><summary>Right on chains, wrong when a node is used twice</summary>
 #
-# Does a node fire once for each child, or before all its children have fired? Each node fires exactly once, in reverse topological order. If that is so, look at your rules of 3.1 and 3.2: do they add?
+# Does a node fire once for each child, or before all its children have fired? Each node fires exactly once, in reverse topological order. (Rules that overwrite are not it: this check does not hold them against your pass, 3.1 and 3.2 do. In graphs of your own they give the same picture.)
 #
 # </details>
 # <details><summary>TypeError: 'NoneType' object is not callable</summary>
