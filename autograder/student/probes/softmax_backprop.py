@@ -38,7 +38,11 @@ def _back(f: Callable[..., Any], arrived: Any, *at: Any) -> tuple[np.ndarray, ..
     """The adjoints of `at`, arrays, when `arrived` is the adjoint of f(*at)."""
     leaves = [torch.tensor(np.asarray(x, dtype=float), requires_grad=True) for x in at]
     adjoint = torch.as_tensor(np.asarray(arrived, dtype=float))
-    return tuple(g.numpy() for g in torch.autograd.grad(f(*leaves), leaves, adjoint))
+    value = f(*leaves)
+    if adjoint.shape != value.shape:
+        raise ValueError(f"the adjoint has shape {tuple(adjoint.shape)}, its array has {tuple(value.shape)}")
+    # Of a number: for the adjoints of an array PyTorch first imports SymPy, half a second in each process.
+    return tuple(g.numpy() for g in torch.autograd.grad((value * adjoint).sum(), leaves))
 
 
 def _cross_entropies(z: Any, y: Any) -> Any:
