@@ -268,19 +268,21 @@ def test_other_processes_are_neither_seen_nor_signalled(kernel: Kernel) -> None:
     """The grader, the warmed process and everybody else are outside the box's process tree."""
     assert kernel._helper is not None
     helper = kernel._helper.process.pid
+    # In a container our own numbers may be as small as those in the box.
+    outside = [pid for pid in (helper, os.getpid(), os.getppid()) if pid > 9]
     shown = run(
         kernel,
         f"""
         import os, signal
         print(sorted(p for p in os.listdir("/proc") if p.isdigit()), os.getpid(), os.getppid())
-        for pid in ({helper}, {os.getpid()}, {os.getppid()}):
+        for pid in {outside}:
             try: os.kill(pid, signal.SIGKILL); print("signalled", pid)
             except OSError as e: print(type(e).__name__)
         """,
     )
     first, *others = said(shown).splitlines()
     assert len(first.split("]")[0].split(",")) <= 3 and first.endswith(" 0")
-    assert others == ["ProcessLookupError"] * 3
+    assert others == ["ProcessLookupError"] * len(outside) and outside
     run(
         kernel,
         "import os, signal\nfor pid in (0, -1, 1, os.getppid()):\n  try: os.kill(pid, signal.SIGKILL)\n  except OSError: pass",

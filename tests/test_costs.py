@@ -1,8 +1,7 @@
 """One mistake costs the marks of its own exercise: whatever is built on it keeps its own.
 
-Measured once for all listed wrong answers and misconceptions, and in lessons 1 and 3 for all mutants of the solutions:
-what then costs twice is in COSTS_TWICE, or leaves nothing to look at (an operation that raises or returns no Value, a
-value_backward that raises or sends nothing).
+Measured once in lessons 1 and 3 for all mutants of the solutions as well. What costs twice is in COSTS_TWICE, or is a
+value_backward that raises or sends nothing: 3.5 asks what the second call of it does.
 """
 
 from __future__ import annotations
@@ -38,11 +37,22 @@ BUILT_ON = {
     "5.4": ("5.7",),
     "5.6": ("5.7",),
 }
-MOST = 4  # wrong answers of an exercise
 # (exercise, wrong answer, other exercise): why the other one loses marks as well. Nothing else may.
 COSTS_TWICE = {
     ("3.4", "recursion-fires-every-path", "3.5"): "this way to walk leaves out the clearing that 3.5 asks for",
 }
+# (exercise, old, new, the exercises that lose marks): what gives nothing that could be built on.
+ADD = "return Value(r.data + s.data, (r, s), backward)"
+GIVES_NOTHING = [
+    ("3.1", ADD, "Value(r.data + s.data, (r, s), backward)", ["3.1"]),
+    ("3.1", ADD, "return r.data + s.data", ["3.1"]),
+    ("3.1", ADD, "return Value(r.data + s.data, backward, (r, s))", ["3.1"]),
+    ("3.1", "r.data * s.data, (r, s), backward)", "r.value * s.value, (r, s), backward)", ["3.1"]),
+    ("3.2", "y = math.exp(r.data)", "y = math.log(r.data)", ["3.2"]),
+    ("3.2", "return Value(math.log(r.data), (r,), backward)", "Value(math.log(r.data), (r,), backward)", ["3.2"]),
+    ("3.2", "return value_mul(r, Value(-1.0))", "return value_sub(Value(0.0), r)", ["3.2"]),  # and back again
+    ("3.4", "if node._backward is not None:\n            node._backward", "if True:\n            node._backward", ["3.4", "3.5"]),
+]  # fmt: skip
 
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -58,7 +68,7 @@ def test_a_mistake_costs_nothing_where_its_function_is_called(exercise: str, aud
     lesson = lesson_of(exercise).name
     found = audits.setdefault(lesson, LessonAudit(lesson, ROOT, {}))
     cells = {cell.grade_id: cell.without_markers(SOLUTION) for cell in found.notebook.cells(exercise)}
-    for wrong in wrong_answers(exercise)[:MOST]:
+    for wrong in wrong_answers(exercise):
         edited = [text.replace(wrong.old, wrong.new) for text in cells.values() if wrong.old in text]
         assert edited, wrong
         own = found.check(exercise, 0).verdict(found.notebook.objects(found.exercises[exercise], *edited), naming=False)
@@ -70,3 +80,19 @@ def test_a_mistake_costs_nothing_where_its_function_is_called(exercise: str, aud
             assert verdict is not None
             keeps = (exercise, wrong.name, other) not in COSTS_TWICE
             assert (verdict.score == verdict.max_score) is keeps, (wrong, verdict.text())
+
+
+@pytest.mark.parametrize(("exercise", "old", "new", "loses"), GIVES_NOTHING)
+def test_what_gives_nothing_costs_nothing_where_it_is_called(
+    exercise: str, old: str, new: str, loses: list[str], audits: dict[str, LessonAudit]
+) -> None:
+    lesson = lesson_of(exercise).name
+    found = audits.setdefault(lesson, LessonAudit(lesson, ROOT, {}))
+    cells = [cell.without_markers(SOLUTION) for cell in found.notebook.cells(exercise)]
+    (edited,) = [text.replace(old, new) for text in cells if old in text]
+    short = []
+    for id in (exercise, *BUILT_ON[exercise]):
+        verdict = found.check(id, 0).verdict(found.notebook.objects(found.exercises[id], edited), naming=False)
+        assert verdict is not None
+        short += [id] if verdict.score < verdict.max_score else []
+    assert short == loses

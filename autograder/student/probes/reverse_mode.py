@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from autograder.evidence import NotANumber, number
 from autograder.student.probes import Probe
 from autograder.student.probes import engines as en
-from autograder.student.probes.stand_ins import asking_for_parents, standing_in
+from autograder.student.probes.operations import BACKWARD, right_operations
+from autograder.student.probes.stand_ins import Wrap, asking_for_parents, standing_in
 
 Case = dict[str, Any]
 
@@ -56,6 +58,13 @@ def local_rule(case: Case, Value: Any) -> Any:
     if "peers" in case:
         seen["peer_values"] = [_value_quietly(Value, run) for run in case["peers"]]
     return seen
+
+
+def operation(case: Case, Value: Any) -> Any:
+    """`local_rule` with right operations beside the one that is asked for, which may be made out of them (3.2)."""
+    asked = {op for op, _, _ in case["graph"].values()} - {"+", "*"}  # those are 3.1's
+    with standing_in(getattr(Value, "backward", None), right_operations(asked)):
+        return local_rule(case, Value)
 
 
 def _quietly(Value: Any, run: Mapping[str, Any]) -> dict[str, Any]:
@@ -523,28 +532,31 @@ def _in_order(own: Any) -> Any:
     return topological_order
 
 
-def _ordered(probe: Callable[..., Any]) -> Probe:
-    """`probe`, with a right order where the class or function that comes first calls the notebook's topological_order."""
+def _on_right_operations(probe: Callable[..., Any], **more: Wrap) -> Probe:
+    """`probe`, with right operations where the notebook's own give no such Values; `more` wraps other functions of it."""
 
     def run(case: Case, *objects: Any) -> Any:
-        with standing_in(getattr(objects[0], "backward", objects[0]), {"topological_order": _in_order}):
+        with standing_in(getattr(objects[0], "backward", objects[0]), {**right_operations(), **more}):
             return probe(case, *objects)
 
     return run
 
 
+_ordered = partial(_on_right_operations, topological_order=_in_order)
+
+
 PROBES: dict[str, Probe] = {
     "3.0": adjoint_pass,
     "3.1": local_rule,
-    "3.2": local_rule,
-    "3.3": topological_order,
+    "3.2": operation,
+    "3.3": _on_right_operations(topological_order),
     "3.4": _ordered(backward_pass),
     "3.5": _ordered(second_backward),
-    "3.6": diamond_loss,
-    "3.7": _ordered(gradient_check),
+    "3.6": _on_right_operations(diamond_loss),
+    "3.7": _ordered(gradient_check, **BACKWARD),
     "3.8": smallest_counterexample,
     "3.9": order_matters,
-    "3.10": _ordered(edge_visits),
+    "3.10": _ordered(edge_visits, **BACKWARD),
     "3.11": my_prediction,
     "3.12": diagnoses,
 }
