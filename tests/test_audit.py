@@ -18,7 +18,7 @@ from autograder.authoring.source import SOLUTION as MARKERS
 from autograder.cli import app
 from autograder.exercises import exercises_of
 from autograder.grading import audit
-from autograder.grading.audit import LessonAudit, as_text, in_fork
+from autograder.grading.audit import RIGHT_ANSWERS, LessonAudit, as_text, in_fork, right_answers
 from autograder.grading.mutants import mutants
 from autograder.grading.wrong_answers import wrong_answers
 from autograder.lessons import LESSONS
@@ -186,19 +186,15 @@ def test_every_exercise_has_a_wrong_rule_that_nobody_listed() -> None:
     assert {rule.exercise for rule in UNLISTED} == known - {"1.9"} and len(UNLISTED) > 100
 
 
-# ---- the audit itself, but for what tests/test_every_exercise.py holds ---------------------------------------------
+# ---- the audit itself -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
-def test_solutions_pass_stubs_are_unanswered_and_all_mutants_are_caught(lesson: Any) -> None:
-    audit_of = LessonAudit(lesson.name, ROOT, {})
-    for exercise in audit_of.exercises.values():
-        found = audit.Findings(exercise.id, exercise.title)
-        audit_of._right(exercise, 0, found)
-        audit_of._stub(exercise, found)
-        audit_of._mutants(exercise, found)
+def test_right_answers_pass_misconceptions_get_their_names_and_all_mutants_are_caught(lesson: Any) -> None:
+    others = right_answers(ROOT / RIGHT_ANSWERS)
+    for found in LessonAudit(lesson.name, ROOT, others).run():
         assert found.sound, as_text(found)
-        assert found.mutants >= 4, as_text(found)
+        assert found.mutants >= 4 and found.right >= 4 and not found.refused, as_text(found)
 
 
 def test_every_exercise_has_three_right_answers_in_other_styles() -> None:

@@ -16,7 +16,6 @@ from autograder.authoring.source import SOLUTION, read
 from autograder.exercises import exercise, exercises_of
 from autograder.exercises.forward_mode import nested_by_pytorch, right_tangents
 from autograder.exercises.forward_mode_faults import make_dual
-from autograder.exercises.model import Misconception
 from autograder.references import finite_difference
 from autograder.references.graphs import from_json
 from autograder.student import cards, data_graph, pictures
@@ -254,17 +253,6 @@ def test_right_answers_in_other_styles_pass(id: str, objects: tuple[Any, ...]) -
 
 
 # ---- mistakes -------------------------------------------------------------------------------------------------------
-
-MISTAKES = [(e.id, m) for e in EXERCISES for m in e.misconceptions]
-
-
-@pytest.mark.parametrize(("id", "mistake"), MISTAKES, ids=lambda x: x.name if isinstance(x, Misconception) else x)
-def test_every_misconception_gets_its_own_name(id: str, mistake: Misconception) -> None:
-    for seed in range(2):
-        verdict = graded(id, *mistake.objects(), seed=seed)
-        assert verdict.misconceptions == [mistake.name], verdict.text()
-        assert verdict.score < verdict.max_score
-        assert mistake.message in verdict.message and verdict.reread == mistake.reread
 
 
 @pytest.mark.parametrize("op", ["add", "sub", "neg", "mul", "div", "pow"])
