@@ -1,6 +1,6 @@
 """One mistake costs the marks of its own exercise: whatever is built on it keeps its own.
 
-Measured once in lessons 1 and 3 for all mutants of the solutions as well. What costs twice is in COSTS_TWICE, or is a
+Measured once in lessons 1 to 3 for all mutants of the solutions as well. What costs twice is in COSTS_TWICE, or is a
 value_backward that raises or sends nothing: 3.5 asks what the second call of it does.
 """
 

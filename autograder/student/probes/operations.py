@@ -99,8 +99,8 @@ def _where_wrong(value: Callable[..., float], name: str, kept: tuple[type[Except
     return wrap
 
 
-def _where_it_raises(own: Any) -> Any:
-    """The learner's value_backward, or one that fires the nodes' rules in order if theirs raises on a node and a leaf."""
+def where_backward_raises(own: Any) -> Any:
+    """The learner's value_backward; where it raises on a node and a leaf, one that fires the nodes' rules in order."""
     try:
         Value = own.__globals__["Value"]
         own(Value(1.0, (Value(1.0),), lambda *given: None))
@@ -116,9 +116,6 @@ def _passed_back(root: Any) -> None:
         if en.parents_of(node):
             en.set_grad(node, 0.0)
     en.drive(root, 1.0)
-
-
-BACKWARD: Mapping[str, Wrap] = {"value_backward": _where_it_raises}
 
 
 def right_operations(asked: Collection[str] = ()) -> Mapping[str, Wrap]:

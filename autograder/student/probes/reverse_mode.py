@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from autograder.evidence import NotANumber, number
 from autograder.student.probes import Probe
 from autograder.student.probes import engines as en
-from autograder.student.probes.operations import BACKWARD, right_operations
+from autograder.student.probes.operations import right_operations, where_backward_raises
 from autograder.student.probes.stand_ins import Wrap, asking_for_parents, standing_in
 
 Case = dict[str, Any]
@@ -553,10 +553,10 @@ PROBES: dict[str, Probe] = {
     "3.4": _ordered(backward_pass),
     "3.5": _ordered(second_backward),
     "3.6": _on_right_operations(diamond_loss),
-    "3.7": _ordered(gradient_check, **BACKWARD),
+    "3.7": _ordered(gradient_check, value_backward=where_backward_raises),
     "3.8": smallest_counterexample,
     "3.9": order_matters,
-    "3.10": _ordered(edge_visits, **BACKWARD),
+    "3.10": _ordered(edge_visits, value_backward=where_backward_raises),
     "3.11": my_prediction,
     "3.12": diagnoses,
 }
